@@ -1,0 +1,81 @@
+"""Every exception that pubench raises on purpose.
+
+    PubenchError                    exit code 1: the work failed
+    ├── NotYetAvailableError        a command whose parts have not landed
+    ├── NotApplicableError          this plugin cannot run on this data; not a defect of either
+    ├── MissingExtraError           an optional dependency is not installed; names the extra
+    └── InputError (ValueError)     exit code 2: the caller can mend it
+        ├── DataError               a file, column or array is not what it must be
+        ├── ParameterError          a parameter is unknown or out of range
+        └── PluginError             a plugin is at fault
+            ├── PluginLoadError     it does not import, register or keep to the contract
+            ├── ApiVersionError     it was written for another version of the contract
+            ├── DuplicateNameError  two packages registered one name
+            └── UnknownPluginError  nothing is registered under that name
+
+Messages are one sentence that says what is wrong, where, and what to do.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class PubenchError(Exception):
+    """The root: catch this to catch everything that pubench raises on purpose."""
+
+    exit_code = 1
+
+
+class NotYetAvailableError(PubenchError):
+    """A command exists but a part it needs has not landed in this version."""
+
+
+class NotApplicableError(PubenchError):
+    """A plugin declines a task it cannot do, for instance too few labelled rows; recorded, never a crash."""
+
+
+class MissingExtraError(PubenchError):
+    """An optional dependency is missing."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional package: pip install 'pubench[{extra}]'.")
+
+
+class InputError(PubenchError, ValueError):
+    """What the caller passed in cannot be used; a ValueError too, as scikit-learn's conventions ask."""
+
+    exit_code = 2
+
+
+class DataError(InputError):
+    """A file, column or array is not what it must be."""
+
+
+class ParameterError(InputError):
+    """A parameter is unknown, of the wrong type or out of its range."""
+
+
+class PluginError(InputError):
+    """A plugin is at fault."""
+
+
+class PluginLoadError(PluginError):
+    """A plugin does not import, does not register, or breaks its contract."""
+
+
+class ApiVersionError(PluginError):
+    """A plugin was written for another version of the plugin contract."""
+
+
+class DuplicateNameError(PluginError):
+    """Two packages registered the same kind of plugin under one name."""
+
+
+class UnknownPluginError(PluginError):
+    """Nothing is registered under the name that was asked for."""
+
+
+def suggestion(wrong: str, known: Iterable[str]) -> str:
+    """Return ``" Did you mean 'x'?"`` for the closest known name, else an empty string."""
+    close = get_close_matches(wrong, list(known), n=1, cutoff=0.6)
+    return f" Did you mean '{close[0]}'?" if close else ""

@@ -1,0 +1,291 @@
+"""The values that flow through pubench, frozen, in the order in which they arise.
+
+    Table, PUData -> Split -> Affinity -> Tags -> Scores          RunSpec -> Record
+
+Arrays inside a value are read-only views: a stage can look at what it is given and can not change it.
+The true labels are not here: see `pubench.truth`, which training and tuning can not import.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Any, Literal, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pubench.errors import DataError
+
+FloatVector: TypeAlias = npt.NDArray[np.float64]
+BoolVector: TypeAlias = npt.NDArray[np.bool_]
+IndexVector: TypeAlias = npt.NDArray[np.int64]
+FloatMatrix: TypeAlias = npt.NDArray[np.float32 | np.float64]
+FeatureKind: TypeAlias = Literal["numeric", "boolean", "categorical", "date"]
+Device: TypeAlias = Literal["cpu", "cuda"]
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a view of `array` that can not be written through; `array` itself stays as it was."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _freeze(value: object, name: str, array: npt.NDArray[Any]) -> None:
+    object.__setattr__(value, name, read_only(array))
+
+
+def _vector(values: npt.ArrayLike, dtype: type[np.generic], name: str) -> npt.NDArray[Any]:
+    array = np.asarray(values, dtype=dtype)
+    if array.ndim != 1:
+        raise DataError(f"{name} must be one-dimensional; it has shape {array.shape}.")
+    return array
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One column: its name, its kind and, for a categorical one, what each code stands for.
+
+    A categorical column holds codes 0, 1, ... into `categories`; a boolean one holds 0 and 1; a date holds days
+    since 1970-01-01. NaN is missing in every kind.
+    """
+
+    name: str
+    kind: FeatureKind = "numeric"
+    categories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows to learn from or to score.
+
+    Attributes:
+        values: shape (n_rows, n_features), float32 or float64, C-contiguous, read-only; NaN is missing, never inf.
+        features: what each column is; names are unique.
+    """
+
+    values: FloatMatrix
+    features: tuple[Feature, ...]
+
+    def __post_init__(self) -> None:
+        values = np.ascontiguousarray(self.values)
+        if values.ndim != 2 or values.dtype not in (np.float32, np.float64):
+            raise DataError(
+                f"A table holds a float32 or float64 matrix; got {values.dtype} with shape {values.shape}."
+            )
+        if len(self.features) != values.shape[1]:
+            raise DataError(f"{values.shape[1]} columns but {len(self.features)} features are described.")
+        names = [feature.name for feature in self.features]
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"Two features are called '{twice}'; rename one.")
+        if np.isinf(values).any():
+            row, column = (int(i[0]) for i in np.nonzero(np.isinf(values)))
+            raise DataError(f"Feature '{names[column]}' is infinite in row {row}; make it finite or missing.")
+        _freeze(self, "values", values)
+
+    @classmethod
+    def from_array(cls, X: npt.ArrayLike) -> Self:
+        """Wrap a numeric matrix; columns are called x0, x1, ..."""
+        values = np.asarray(X)
+        if values.dtype not in (np.float32, np.float64):
+            values = values.astype(np.float64)
+        columns = values.shape[1] if values.ndim == 2 else 0
+        return cls(values, tuple(Feature(f"x{j}") for j in range(columns)))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.features)
+
+    def take(self, rows: IndexVector) -> Self:
+        """Return the given rows, in the given order, as a table with the same features."""
+        return type(self)(self.values[rows], self.features)
+
+
+@dataclass(frozen=True, eq=False)
+class PUData:
+    """What is known before any truth: features and which rows are labelled positive.
+
+    Attributes:
+        X: the features of all rows.
+        s: shape (n_rows,), bool: True for a labelled positive, False for an unlabeled row. At least one of each.
+    """
+
+    X: Table
+    s: BoolVector
+
+    def __post_init__(self) -> None:
+        s = _vector(self.s, np.bool_, "s")
+        if len(s) != self.X.n_rows:
+            raise DataError(f"s has {len(s)} values for {self.X.n_rows} rows.")
+        labelled = int(s.sum())
+        if labelled == 0:
+            raise DataError("No row is labelled positive; at least one is needed.")
+        if labelled == len(s):
+            raise DataError("Every row is labelled positive; unlabeled rows are needed too.")
+        _freeze(self, "s", s)
+
+    @property
+    def n_labelled(self) -> int:
+        """Number of labelled positives."""
+        return int(self.s.sum())
+
+    def take(self, rows: IndexVector) -> Self:
+        """Return the given rows, in the given order."""
+        return type(self)(self.X.take(rows), self.s[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Row numbers to train on and to test on: int64, ascending, without repetition and without overlap."""
+
+    train: IndexVector
+    test: IndexVector
+
+    def __post_init__(self) -> None:
+        for name in ("train", "test"):
+            rows = _vector(getattr(self, name), np.int64, name)
+            if np.any(np.diff(rows) <= 0):
+                raise DataError(f"The {name} rows of a split must be ascending and unique.")
+            _freeze(self, name, rows)
+        if np.intersect1d(self.train, self.test, assume_unique=True).size:
+            raise DataError("The train and test rows of a split overlap.")
+
+
+@dataclass(frozen=True, eq=False)
+class Affinity:
+    """Similarity of each row to the labelled positives: Cred in the paper.
+
+    Attributes:
+        values: shape (n_rows,), float64 in [0, 1]; the probability with which a row is tagged positive.
+            0 for labelled rows, which need no tag.
+    """
+
+    values: FloatVector
+
+    def __post_init__(self) -> None:
+        values = _vector(self.values, np.float64, "An affinity")
+        if not np.all((values >= 0) & (values <= 1)):
+            raise DataError("An affinity lies in [0, 1]; found a value outside, or NaN.")
+        _freeze(self, "values", values)
+
+    @property
+    def expected_positives(self) -> float:
+        """E in the paper: how many unlabeled rows are expected to be tagged positive."""
+        return float(self.values.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Tags:
+    """The labels one member is trained on.
+
+    Attributes:
+        positive: shape (n_rows,), bool.
+        weight: shape (n_rows,), float64 >= 0; a row of weight 0 is as good as absent. None: all rows count 1.
+    """
+
+    positive: BoolVector
+    weight: FloatVector | None = None
+
+    def __post_init__(self) -> None:
+        _freeze(self, "positive", _vector(self.positive, np.bool_, "Tags"))
+        if self.weight is None:
+            return
+        weight = _vector(self.weight, np.float64, "Weights of tags")
+        if weight.shape != self.positive.shape or not np.all((weight >= 0) & np.isfinite(weight)):
+            raise DataError("Weights of tags are finite, not negative, and one per row.")
+        _freeze(self, "weight", weight)
+
+    @property
+    def counted(self) -> IndexVector:
+        """The rows that count: all, or those of a weight above 0, ascending."""
+        return np.arange(len(self.positive)) if self.weight is None else np.flatnonzero(self.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """One finite float64 per row; a higher score means more likely positive. Only their order is promised."""
+
+    values: FloatVector
+
+    def __post_init__(self) -> None:
+        values = _vector(self.values, np.float64, "Scores")
+        if not np.all(np.isfinite(values)):
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise DataError(f"The score of row {row} is {values[row]}; scores must be finite.")
+        _freeze(self, "values", values)
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a plugin may use: so many threads, this device. A plugin starts no process and no further thread."""
+
+    n_threads: int = 1
+    device: Device = "cpu"
+
+
+class Status(StrEnum):
+    """How a run ended."""
+
+    OK = "ok"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out-of-memory"
+    NOT_APPLICABLE = "not-applicable"
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """Everything that decides a run's result, as plain JSON values; two equal specs are the same run."""
+
+    dataset: str
+    view: Mapping[str, Json]
+    method: str
+    configuration: Mapping[str, Json]
+    fold: int
+    seed: int
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the spec as a JSON object."""
+        return dict(vars(self))
+
+    @property
+    def key(self) -> str:
+        """A name for this run made of its content: 32 hex digits, the same on every machine."""
+        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a run left behind; written once, never changed.
+
+    Attributes:
+        spec: what was run.
+        status: how it ended; anything but OK has a reason.
+        reason: one sentence, empty when status is OK.
+        metrics: name -> finite value.
+        environment: versions, hardware and plugin packages of the run.
+    """
+
+    spec: RunSpec
+    status: Status
+    reason: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    environment: Mapping[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.status is Status.OK) == bool(self.reason):
+            raise DataError("A record states a reason exactly when its status is not 'ok'.")
+        bad = [name for name, value in self.metrics.items() if not np.isfinite(value)]
+        if bad:
+            raise DataError(f"Metric '{bad[0]}' of a record is not finite.")
