@@ -1,0 +1,189 @@
+"""The contracts of what trains and scores: Similarity, Learner, Method.
+
+A plugin is a class with a name, a table of parameters and one or two methods. Its instances are configurations:
+they hold parameters, never data, so they can be compared, stored and sent to other processes. What was learned
+lives in the object that `fit` or `train` returns.
+
+Promises of every plugin:
+- Deterministic: equal data, parameters and seed give equal results, whatever `Resources.n_threads` is, up to the
+  rounding of sums in float32. All randomness comes from the `Seed` that is passed in.
+- Contained: it uses at most `n_threads` threads, starts no process, writes no file, opens no connection, and leaves
+  its inputs, global random state and the environment as they were.
+- Blind: it sees features and PU labels. Truth can not reach it: these modules do not import it.
+- Light to import: heavy libraries are imported inside methods, so that listing plugins is instant.
+- A task it cannot do raises `NotApplicableError` with a sentence that says why.
+
+Contracts of data sets stand apart in `pubench.dataset_api`, because they carry truth.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeAlias
+
+from pubench.seeds import Seed
+from pubench.spaces import Space, Value, resolve
+from pubench.types import Affinity, FloatVector, PUData, Resources, Scores, Table, Tags
+
+#: The version of these contracts and hooks; a plugin states the one it was written for as `pubench_api`.
+API_VERSION = 1
+
+
+class Kind(StrEnum):
+    """What a plugin is for."""
+
+    SIMILARITY = "similarity"
+    LEARNER = "learner"
+    METHOD = "method"
+    DATASET = "dataset"
+
+
+class Plugin(ABC):
+    """A named, parameterised configuration; see the kinds below.
+
+    Attributes:
+        kind: set by the contract that a plugin subclasses.
+        name: how people call it: lower-case letters, digits and hyphens.
+        space: its parameters; see `pubench.spaces`.
+    """
+
+    kind: ClassVar[Kind]
+    name: ClassVar[str]
+    space: ClassVar[Space] = MappingProxyType({})
+
+    def __init__(self, **params: Value) -> None:
+        self._params = resolve(self.space, params, f"{self.kind} '{self.name}'")
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The parameters that apply, defaults filled in, each of the type its space declares; read-only."""
+        return MappingProxyType(self._params)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other._params == self._params
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(self._params.items())))
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self._params.items())})"
+        )
+
+
+@dataclass(frozen=True)
+class Takes:
+    """What a plugin digests by itself; what it does not take is imputed or encoded before it sees it."""
+
+    missing: bool = False
+    categorical: bool = False
+
+
+class FittedSimilarity(ABC):
+    """A similarity that knows a data set."""
+
+    @property
+    @abstractmethod
+    def affinity(self) -> Affinity:
+        """One value per row of the data it was fitted on, in the same order."""
+
+    @abstractmethod
+    def score_new(self, X: Table) -> Affinity:
+        """Return one value per row of `X`, rows that were not fitted on, against the fitted data."""
+
+
+class Similarity(Plugin):
+    """How much each unlabeled row resembles the labelled positives, as a probability: Step 1 of ProbTagging."""
+
+    kind = Kind.SIMILARITY
+    takes: ClassVar[Takes] = Takes()
+
+    @abstractmethod
+    def fit(self, data: PUData, seed: Seed, resources: Resources) -> FittedSimilarity:
+        """Relate every row of `data` to its labelled positives.
+
+        `data.X` is scaled: distances between its rows are meaningful. Memory stays within a small multiple of
+        `data.X`; n_rows x n_rows is never held at once.
+        """
+
+
+#: Whatever a learner's `prepare` returns; only the same learner looks inside.
+Prepared: TypeAlias = Any
+
+
+class Model(ABC):
+    """A trained binary classifier; it does not change any more and may be used from several threads."""
+
+    @abstractmethod
+    def predict(self, X: Table, resources: Resources) -> FloatVector:
+        """Return P(positive) for each row of `X`: shape (n_rows,), float64 in [0, 1].
+
+        `X` has the features, in order and kind, of the table it was trained on.
+        """
+
+
+class Learner(Plugin):
+    """A binary classifier for tables; its defaults hold at one positive in a thousand rows.
+
+    Attributes:
+        takes: what it digests by itself.
+        supports_cuda: its library can use CUDA; `cuda_problem` says whether it can here.
+    """
+
+    kind = Kind.LEARNER
+    takes: ClassVar[Takes] = Takes(missing=True)
+    supports_cuda: ClassVar[bool] = False
+
+    @abstractmethod
+    def prepare(self, X: Table, resources: Resources) -> Prepared:
+        """Do once what all trainings on `X` share, such as binning.
+
+        Depends on `X` alone, not on this learner's parameters: members and trials share the result, and `train`
+        leaves it as it was.
+        """
+
+    @abstractmethod
+    def train(self, prepared: Prepared, tags: Tags, seed: Seed, resources: Resources) -> Model:
+        """Train on the prepared rows with these tags; rows of weight 0 have no influence."""
+
+    @classmethod
+    def cuda_problem(cls) -> str | None:
+        """Return None if this learner can train on CUDA here and now, else why not, as a short phrase."""
+        return "runs on the CPU only"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The other plugins that a method is given, as its `uses` asks."""
+
+    similarity: Similarity | None = None
+    learner: Learner | None = None
+
+
+class FittedMethod(ABC):
+    """A trained PU classifier; it does not change any more."""
+
+    @abstractmethod
+    def score(self, X: Table, resources: Resources) -> Scores:
+        """Return a score per row of `X`, a higher one for rows more likely positive."""
+
+
+class Method(Plugin):
+    """A way to learn from positive and unlabeled rows.
+
+    Attributes:
+        uses: the kinds of plugin that `fit` wants in `parts`.
+        needs_prior: it wants the share of positives as the parameter `prior`.
+        wants_all_labels: a ceiling, not a PU method: evaluation hands it data in which every positive is labelled.
+    """
+
+    kind = Kind.METHOD
+    uses: ClassVar[frozenset[Kind]] = frozenset({Kind.LEARNER})
+    needs_prior: ClassVar[bool] = False
+    wants_all_labels: ClassVar[bool] = False
+
+    @abstractmethod
+    def fit(self, data: PUData, parts: Parts, seed: Seed, resources: Resources) -> FittedMethod:
+        """Learn from `data`; `parts` holds what `uses` names."""
