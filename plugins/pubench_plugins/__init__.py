@@ -1,0 +1,26 @@
+"""The plugins that come with pubench. They use its public names alone, like anybody's plugin."""
+
+from collections.abc import Callable
+
+from pubench import Learner, Method, hookimpl
+from pubench_plugins.learners.catboost import CatBoost
+from pubench_plugins.learners.histgb import HistGB
+from pubench_plugins.learners.lightgbm import LightGBM
+from pubench_plugins.learners.logistic import Logistic
+from pubench_plugins.learners.xgboost import XGBoost
+from pubench_plugins.methods.naive import Naive
+
+pubench_api = 1
+
+
+@hookimpl
+def pubench_register_learners(register: Callable[[type[Learner]], None]) -> None:
+    """Add the base learners."""
+    for learner in (XGBoost, LightGBM, CatBoost, HistGB, Logistic):
+        register(learner)
+
+
+@hookimpl
+def pubench_register_methods(register: Callable[[type[Method]], None]) -> None:
+    """Add the PU methods."""
+    register(Naive)

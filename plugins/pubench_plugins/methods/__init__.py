@@ -1,0 +1,1 @@
+"""Methods: ways to learn from positive and unlabeled rows."""
