@@ -1,7 +1,9 @@
 """The contract of data sets. They may carry truth, so nothing that trains or tunes imports this module."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from pubench.errors import DataError
@@ -17,10 +19,11 @@ class DatasetInfo:
 
     Attributes:
         title: one line that says what its rows and positives are.
-        rows, features, positives: counts, checked on loading.
+        rows, features, positives: counts of the whole data set; what is loaded from a file is checked against them.
         source: where it comes from, a reference or an address.
         licence: under which terms.
         stand_in: it is synthetic and stands for data that is not public; shown wherever its results are.
+        note: what a reader of its results has to know; empty when there is nothing.
     """
 
     title: str
@@ -30,6 +33,23 @@ class DatasetInfo:
     source: str
     licence: str
     stand_in: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file that a loader needs. pubench finds or fetches it; the loader is handed its place.
+
+    Attributes:
+        names: what it is called, the first being what a download is saved as; looked for in the data folder, where a
+            name may hold a subfolder (`adbench/23_mammography.npz`), and with .gz, .xz or .zst behind it.
+        url: where it can be had; http or https.
+        sha256: of the file as it is at `url`, 64 hex digits; None where the publisher changes it without notice.
+    """
+
+    names: tuple[str, ...]
+    url: str
+    sha256: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +76,22 @@ class Dataset:
 
 
 class DatasetLoader(Plugin):
-    """Brings one data set into memory, from a file, a download or a generator."""
+    """Brings one data set into memory, from files or a generator.
+
+    Attributes:
+        info: what is known of it beforehand.
+        files: what it reads; empty for a generator, whose result pubench keeps in its cache.
+    """
 
     kind = Kind.DATASET
     info: ClassVar[DatasetInfo]
+    files: ClassVar[tuple[DataFile, ...]] = ()
 
     @abstractmethod
-    def load(self, rows: int | None, seed: Seed) -> Dataset:
-        """Return the data set, or a draw of about `rows` rows with the same rates.
+    def load(self, paths: Sequence[Path], rows: int | None, seed: Seed) -> Dataset:
+        """Return the data set.
 
-        Equal arguments give equal data on every machine. Raises `DataError`, with what to do, where a file is
-        missing or not what it should be.
+        `paths` are the places of `files`, in that order. `rows` is a wish that can spare a generator work: it may
+        return about so many rows with the same rates; where more come back, pubench draws from them. Equal arguments
+        give equal data on every machine. Raises `DataError`, with what to do, where a file is not what it should be.
         """

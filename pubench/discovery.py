@@ -4,10 +4,11 @@ Sources, in this order: pubench's own built-ins, other installed packages (entry
 files (`PUBENCH_PLUGINS`, `--plugin`).
 """
 
-import contextlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -16,6 +17,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from pubench.errors import PluginError, PluginLoadError
+from pubench.streams import stdout_on_stderr
 
 PACKAGE = "pubench"
 NO_AUTOLOAD = "PUBENCH_DISABLE_PLUGIN_AUTOLOAD"
@@ -30,7 +32,7 @@ class Origin:
     version: str
 
     def __str__(self) -> str:
-        return f"{self.package} {self.version}"
+        return f"{self.package} {self.version}".strip()
 
 
 @dataclass(frozen=True)
@@ -53,23 +55,21 @@ def find_sources(files: Sequence[Path], environ: Mapping[str, str]) -> Iterator[
         if _package(point) == PACKAGE or not environ.get(NO_AUTOLOAD):
             origin = Origin(_package(point), point.dist.version if point.dist else "unknown")
             yield Source(origin, partial(_load_entry_point, point, origin))
-    listed = [Path(path) for path in environ.get(FILES, "").split(os.pathsep) if path]
-    for path in dict.fromkeys(path.expanduser().resolve() for path in [*listed, *files]):
-        origin = Origin(str(path), _digest(path))
-        yield Source(origin, partial(_load_file, path, origin))
+    listed = [os.path.expanduser(path) for path in environ.get(FILES, "").split(os.pathsep) if path]  # noqa: PTH111 - never raises
+    for path in dict.fromkeys(os.path.realpath(path) for path in [*listed, *files]):
+        yield _file_source(Path(path))
 
 
-@contextlib.contextmanager
-def guard(origin: Origin) -> Iterator[None]:
+@contextmanager
+def guard(origin: Origin, failing: str = "was not loaded") -> Iterator[None]:
     """Turn whatever foreign code raises into one line; what it prints goes to stderr, away from `--json`."""
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with stdout_on_stderr():
             yield
-    except PluginError:
+    except (PluginError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise PluginLoadError(f"Plugin {origin} was not loaded: {reason}") from error
+    except BaseException as error:  # foreign code raises SystemExit and panics that are no Exception
+        raise PluginLoadError(f"Plugin {origin} {failing}: {type(error).__name__}: {error}") from error
 
 
 def _package(point: EntryPoint) -> str:
@@ -80,22 +80,33 @@ def _built_ins_first(point: EntryPoint) -> tuple[bool, str, str]:
     return _package(point) != PACKAGE, _package(point), point.name
 
 
-def _digest(path: Path) -> str:
-    return sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else "(missing)"
-
-
 def _load_entry_point(point: EntryPoint, origin: Origin) -> object:
     with guard(origin):
         loaded: object = point.load()
     return loaded
 
 
+def _file_source(path: Path) -> Source:
+    try:
+        version = sha256(path.read_bytes()).hexdigest()[:12]
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return Source(Origin(str(path), ""), partial(_unreadable, path, reason))
+    origin = Origin(str(path), version)
+    return Source(origin, partial(_load_file, path, origin))
+
+
+def _unreadable(path: Path, reason: str) -> object:
+    raise PluginLoadError(f"Plugin file {path} can not be read: {reason}.")
+
+
 def _load_file(path: Path, origin: Origin) -> object:
-    if not path.is_file():
-        raise PluginLoadError(f"Plugin file {path} does not exist.")
-    # The content is part of the module's name: two files called plugin.py do not collide, and a changed file
-    # is a new module.
-    name = f"pubench_plugin_{path.stem}_{origin.version}"
+    # Place and content name the module: two files called plugin.py do not collide, a changed file is a new module,
+    # and an unchanged one is the same module again, so that its classes stay the same classes.
+    place = sha256(str(path).encode()).hexdigest()[:8]
+    name = f"pubench_plugin_{re.sub(r'[^0-9A-Za-z]', '_', path.stem)}_{place}_{origin.version}"
+    if name in sys.modules:
+        return sys.modules[name]
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise PluginLoadError(f"Plugin file {path} is not a Python file (.py).")
@@ -104,7 +115,7 @@ def _load_file(path: Path, origin: Origin) -> object:
     try:
         with guard(origin):
             spec.loader.exec_module(module)
-    except PluginError:
+    except BaseException:
         del sys.modules[name]
         raise
     return module

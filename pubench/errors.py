@@ -21,9 +21,12 @@ from difflib import get_close_matches
 
 
 class PubenchError(Exception):
-    """The root: catch this to catch everything that pubench raises on purpose."""
+    """The root: catch this to catch everything that pubench raises on purpose. Its message is one line."""
 
     exit_code = 1
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class NotYetAvailableError(PubenchError):
@@ -73,6 +76,11 @@ class DuplicateNameError(PluginError):
 
 class UnknownPluginError(PluginError):
     """Nothing is registered under the name that was asked for."""
+
+
+def one_line(text: str) -> str:
+    """Return `text` on one line and without control characters, which could take over a terminal."""
+    return "".join(character for character in " ".join(text.split()) if character.isprintable())
 
 
 def suggestion(wrong: str, known: Iterable[str]) -> str:

@@ -138,12 +138,12 @@ def load_registry(
 
 def _collect(source: object, origin: Origin) -> list[Entry]:
     """Call the hooks of one source and return what it registers: all of it or, on any fault, nothing."""
-    _check_api_version(source, origin)
     # A manager of its own per source: a fault is then the fault of this one.
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     entries: list[Entry] = []
     with guard(origin):
+        _check_api_version(source, origin)
         _check_hook_names(manager, source, origin)
         manager.register(source)
         manager.check_pending()
@@ -158,7 +158,7 @@ def _collect(source: object, origin: Origin) -> list[Entry]:
 
 def _check_api_version(source: object, origin: Origin) -> None:
     declared = getattr(source, "pubench_api", None)
-    if declared == API_VERSION:
+    if type(declared) is int and declared == API_VERSION:
         return
     if declared is None:
         raise ApiVersionError(
@@ -166,7 +166,7 @@ def _check_api_version(source: object, origin: Origin) -> None:
         )
     newer = isinstance(declared, int) and declared > API_VERSION
     raise ApiVersionError(
-        f"Plugin {origin} was written for plugin API {declared}, and pubench {version(PACKAGE)} has plugin API "
+        f"Plugin {origin} was written for plugin API {declared!r}, and pubench {version(PACKAGE)} has plugin API "
         f"{API_VERSION}; upgrade {'pubench' if newer else origin.package}."
     )
 
@@ -176,7 +176,7 @@ def _check_hook_names(manager: pluggy.PluginManager, source: object, origin: Ori
     for name in dir(source):
         marker = manager.parse_hookimpl_opts(source, name)
         hook = (marker and marker.get("specname")) or name
-        looks_like_hook = name.startswith(f"{hookspecs.PROJECT}_") and callable(getattr(source, name, None))
+        looks_like_hook = name.startswith("pubench_register") and callable(getattr(source, name, None))
         if (marker or looks_like_hook) and hook not in CONTRACTS:
             raise PluginLoadError(
                 f"Plugin {origin} has an unknown hook '{hook}'.{suggestion(hook, CONTRACTS)}"
@@ -201,13 +201,17 @@ def _fault(plugin: Any, contract: type[Plugin]) -> str | None:
     """Return what keeps a class from being a plugin of this kind, or None."""
     if not (inspect.isclass(plugin) and issubclass(plugin, contract)):
         return f"{plugin!r} is not a subclass of {contract.__name__}"
-    if not _NAME.fullmatch(str(getattr(plugin, "name", ""))):
-        return f"{plugin.__name__}.name must be lower-case letters, digits and hyphens"
-    missing = sorted(getattr(plugin, "__abstractmethods__", ()))
+    if plugin.kind is not contract.kind:
+        return f"{plugin.__name__}.kind is set by {contract.__name__}; leave it alone"
+    name = getattr(plugin, "name", None)
+    if not (isinstance(name, str) and _NAME.fullmatch(name)):
+        return f"{plugin.__name__}.name must be a text of lower-case letters, digits and hyphens"
+    unset = [attribute for attribute in contract.__annotations__ if not hasattr(plugin, attribute)]
+    missing = sorted({*plugin.__abstractmethods__, *unset})
     if missing:
-        return f"'{plugin.name}' does not define {', '.join(missing)}"
+        return f"'{name}' does not define {', '.join(missing)}"
     if not plugin.__doc__:
-        return f"'{plugin.name}' has no docstring; its first line is what people see in lists"
+        return f"'{name}' has no docstring; its first line is what people see in lists"
     return None
 
 

@@ -8,6 +8,7 @@ alone, in a crowd or on another machine.
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from operator import index
 
 import numpy as np
 
@@ -37,8 +38,10 @@ class Seed:
             raise ParameterError(f"A seed is a whole number from 0 up; got {self.root}.")
 
     def child(self, *names: Name) -> "Seed":
-        """Return the node below this one along `names`."""
-        return Seed(self.root, self.path + names)
+        """Return the node below this one along `names`; numpy's integers are as good as Python's."""
+        return Seed(
+            self.root, (*self.path, *(name if isinstance(name, str) else index(name) for name in names))
+        )
 
     def generator(self) -> np.random.Generator:
         """Return a fresh generator at the start of this node's stream."""

@@ -12,7 +12,8 @@ A declaration serves three readers: `resolve` checks what a user passes, tuning 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from numbers import Integral, Real
+from typing import Any, TypeAlias
 
 from pubench.errors import ParameterError, suggestion
 
@@ -36,14 +37,17 @@ class Float(_Declared):
     log: bool = False
 
     def __post_init__(self) -> None:
-        _check_range(self.low, self.high, log=self.log)
-        _check_default(self, self.default)
+        _check_range(self)
 
-    def contains(self, value: Value) -> bool:
-        """Whether `value` may be used."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        return self.low <= value <= self.high
+    def contains(self, value: object) -> bool:
+        """Whether `value` may be used: any real number in the range, but no bool."""
+        return (
+            isinstance(value, Real) and not isinstance(value, bool) and self.low <= float(value) <= self.high
+        )
+
+    def cast(self, value: Any) -> float:
+        """Return a contained value as what it is declared to be, a float."""
+        return float(value)
 
     def describe(self) -> str:
         """Return the range in one short phrase."""
@@ -60,12 +64,23 @@ class Int(_Declared):
     log: bool = False
 
     def __post_init__(self) -> None:
-        _check_range(self.low, self.high, log=self.log)
-        _check_default(self, self.default)
+        if not (isinstance(self.low, int) and isinstance(self.high, int)):
+            raise ParameterError(
+                f"A range of whole numbers has whole ends; got {self.low!r} and {self.high!r}."
+            )
+        _check_range(self)
 
-    def contains(self, value: Value) -> bool:
-        """Whether `value` may be used."""
-        return isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
+    def contains(self, value: object) -> bool:
+        """Whether `value` may be used: any integer in the range, but no bool."""
+        return (
+            isinstance(value, Integral)
+            and not isinstance(value, bool)
+            and self.low <= int(value) <= self.high
+        )
+
+    def cast(self, value: Any) -> int:
+        """Return a contained value as what it is declared to be, an int."""
+        return int(value)
 
     def describe(self) -> str:
         """Return the range in one short phrase."""
@@ -74,7 +89,7 @@ class Int(_Declared):
 
 @dataclass(frozen=True)
 class Choice(_Declared):
-    """One of a few values."""
+    """One of a few values, each of which JSON can hold."""
 
     values: tuple[Value, ...]
     default: Value
@@ -82,11 +97,21 @@ class Choice(_Declared):
     def __post_init__(self) -> None:
         if not self.values:
             raise ParameterError("A choice needs at least one value.")
-        _check_default(self, self.default)
+        for value in self.values:
+            finite = not isinstance(value, float) or math.isfinite(value)
+            if not (value is None or isinstance(value, bool | int | float | str)) or not finite:
+                raise ParameterError(
+                    f"A choice is between finite numbers, texts, true, false and None; got {value!r}."
+                )
+        _check_default(self)
 
-    def contains(self, value: Value) -> bool:
+    def contains(self, value: object) -> bool:
         """Whether `value` may be used: equal and of the same type, so that 1 is not True."""
-        return any(value == known and type(value) is type(known) for known in self.values)
+        return any(type(value) is type(known) and value == known for known in self.values)
+
+    def cast(self, value: Any) -> Value:
+        """Return a contained value; it has the declared type already."""
+        return next(known for known in self.values if known == value and type(known) is type(value))
 
     def describe(self) -> str:
         """Return the values in one short phrase."""
@@ -98,25 +123,32 @@ Space: TypeAlias = Mapping[str, Dimension]
 
 
 def check_space(space: Space) -> None:
-    """Raise `ParameterError` unless names are identifiers and conditions name a value declared above them.
+    """Raise `ParameterError` unless `space` maps identifiers to dimensions whose conditions are declared above them.
 
-    Looking upwards only keeps conditions free of cycles.
+    Looking upwards only keeps conditions free of cycles. Nothing is taken for granted: plugins are foreign code.
     """
+    if not isinstance(space, Mapping):
+        raise ParameterError(f"a space maps names to Float, Int or Choice; got {type(space).__name__}.")
     above: dict[str, Dimension] = {}
     for name, dimension in space.items():
-        if not name.isidentifier():
-            raise ParameterError(f"'{name}' can not be a parameter: its name must be a Python identifier.")
-        if dimension.when is not None:
-            parent, value = dimension.when
-            if parent not in above or not above[parent].contains(value):
-                raise ParameterError(
-                    f"'{name}' depends on {parent} = {value!r}, which is not declared above it."
-                )
+        if not (isinstance(name, str) and name.isidentifier()):
+            raise ParameterError(f"{name!r} can not be a parameter: its name must be a Python identifier.")
+        if not isinstance(dimension, Float | Int | Choice) or not isinstance(dimension.help, str):
+            raise ParameterError(f"'{name}' must be a Float, Int or Choice whose help is a text.")
+        _check_condition(name, dimension, above)
         above[name] = dimension
 
 
+def _check_condition(name: str, dimension: Dimension, above: Space) -> None:
+    if dimension.when is None:
+        return
+    parent, value = dimension.when
+    if parent not in above or not above[parent].contains(value):
+        raise ParameterError(f"'{name}' depends on {parent} = {value!r}, which is not declared above it.")
+
+
 def resolve(space: Space, given: Mapping[str, Value], owner: str) -> dict[str, Value]:
-    """Return every parameter of `space` that applies: the given value, else the default.
+    """Return every parameter of `space` that applies, the given value or else the default, as its declared type.
 
     Raises:
         ParameterError: a given name is unknown, a value is out of range, or a parameter is given that does not
@@ -127,12 +159,12 @@ def resolve(space: Space, given: Mapping[str, Value], owner: str) -> dict[str, V
             known = ", ".join(space) or "none"
             hint = suggestion(name, space)
             raise ParameterError(f"{owner} has no parameter '{name}' (it has: {known}).{hint}")
-    values = {name: given.get(name, dimension.default) for name, dimension in space.items()}
-    for name, value in values.items():
-        if not space[name].contains(value):
-            raise ParameterError(
-                f"{owner}: {name} = {value!r} is not in its range ({space[name].describe()})."
-            )
+    values: dict[str, Value] = {}
+    for name, dimension in space.items():
+        value = given.get(name, dimension.default)
+        if not dimension.contains(value):
+            raise ParameterError(f"{owner}: {name} = {value!r} is not in its range ({dimension.describe()}).")
+        values[name] = dimension.cast(value)
     inactive = {name for name in space if not _applies(space, values, name)}
     for name in inactive.intersection(given):
         raise ParameterError(f"{owner}: {name} only applies with {_condition(space[name])}.")
@@ -148,13 +180,17 @@ def _condition(dimension: Dimension) -> str:
     return f"{dimension.when[0]} = {dimension.when[1]!r}" if dimension.when else "anything"
 
 
-def _check_range(low: float, high: float, *, log: bool) -> None:
+def _check_range(dimension: Float | Int) -> None:
+    low, high = dimension.low, dimension.high
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         raise ParameterError(f"A range needs finite low <= high; got {low} and {high}.")
-    if log and low <= 0:
+    if dimension.log and low <= 0:
         raise ParameterError(f"A logarithmic range starts above 0; got {low}.")
+    _check_default(dimension)
 
 
-def _check_default(dimension: Dimension, default: Value) -> None:
-    if not dimension.contains(default):
-        raise ParameterError(f"The default {default!r} is not in the range ({dimension.describe()}).")
+def _check_default(dimension: Dimension) -> None:
+    if not dimension.contains(dimension.default):
+        raise ParameterError(
+            f"The default {dimension.default!r} is not in the range ({dimension.describe()})."
+        )

@@ -6,10 +6,7 @@ selects can reach it, directly or through others; `pyproject.toml` states that a
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from pubench.errors import DataError
-from pubench.types import BoolVector, IndexVector, read_only
+from pubench.types import BoolVector, IndexVector, as_labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,10 +20,7 @@ class Truth:
     y: BoolVector
 
     def __post_init__(self) -> None:
-        y = np.asarray(self.y, dtype=np.bool_)
-        if y.ndim != 1:
-            raise DataError(f"True labels must be one-dimensional; they have shape {y.shape}.")
-        object.__setattr__(self, "y", read_only(y))
+        object.__setattr__(self, "y", as_labels(self.y, "Truth"))
 
     def __repr__(self) -> str:
         return "Truth(sealed)"

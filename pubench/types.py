@@ -2,7 +2,8 @@
 
     Table, PUData -> Split -> Affinity -> Tags -> Scores          RunSpec -> Record
 
-Arrays inside a value are read-only views: a stage can look at what it is given and can not change it.
+Arrays inside a value are read-only views: a stage can look at what it is given and can not change it. Whoever makes a
+value hands its arrays over and leaves them alone from then on; copying a table of a million rows is not free.
 The true labels are not here: see `pubench.truth`, which training and tuning can not import.
 """
 
@@ -43,6 +44,16 @@ def _vector(values: npt.ArrayLike, dtype: type[np.generic], name: str) -> npt.ND
     if array.ndim != 1:
         raise DataError(f"{name} must be one-dimensional; it has shape {array.shape}.")
     return array
+
+
+def as_labels(values: npt.ArrayLike, name: str) -> BoolVector:
+    """Return labels as a read-only bool vector; refuses anything but bool or exact 0 and 1, -1 above all."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise DataError(f"{name} must be one-dimensional; it has shape {array.shape}.")
+    if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
+        raise DataError(f"{name} holds something else than 0 and 1, or true and false.")
+    return read_only(array.astype(np.bool_, copy=False))
 
 
 @dataclass(frozen=True)
@@ -124,7 +135,7 @@ class PUData:
     s: BoolVector
 
     def __post_init__(self) -> None:
-        s = _vector(self.s, np.bool_, "s")
+        s = as_labels(self.s, "s")
         if len(s) != self.X.n_rows:
             raise DataError(f"s has {len(s)} values for {self.X.n_rows} rows.")
         labelled = int(s.sum())
@@ -153,9 +164,12 @@ class Split:
 
     def __post_init__(self) -> None:
         for name in ("train", "test"):
-            rows = _vector(getattr(self, name), np.int64, name)
-            if np.any(np.diff(rows) <= 0):
-                raise DataError(f"The {name} rows of a split must be ascending and unique.")
+            rows = np.asarray(getattr(self, name))
+            if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
+                raise DataError(f"The {name} rows of a split must be a vector of row numbers.")
+            rows = rows.astype(np.int64)
+            if np.any(np.diff(rows, prepend=-1) <= 0):
+                raise DataError(f"The {name} rows of a split must be ascending and unique, from 0 up.")
             _freeze(self, name, rows)
         if np.intersect1d(self.train, self.test, assume_unique=True).size:
             raise DataError("The train and test rows of a split overlap.")
@@ -189,7 +203,7 @@ class Tags:
     """The labels one member is trained on.
 
     Attributes:
-        positive: shape (n_rows,), bool.
+        positive: shape (n_rows,), bool; among the rows that count there is a positive and a negative one.
         weight: shape (n_rows,), float64 >= 0; a row of weight 0 is as good as absent. None: all rows count 1.
     """
 
@@ -197,13 +211,17 @@ class Tags:
     weight: FloatVector | None = None
 
     def __post_init__(self) -> None:
-        _freeze(self, "positive", _vector(self.positive, np.bool_, "Tags"))
-        if self.weight is None:
-            return
-        weight = _vector(self.weight, np.float64, "Weights of tags")
-        if weight.shape != self.positive.shape or not np.all((weight >= 0) & np.isfinite(weight)):
-            raise DataError("Weights of tags are finite, not negative, and one per row.")
-        _freeze(self, "weight", weight)
+        _freeze(self, "positive", as_labels(self.positive, "Tags"))
+        if self.weight is not None:
+            weight = _vector(self.weight, np.float64, "Weights of tags")
+            if weight.shape != self.positive.shape or not np.all((weight >= 0) & np.isfinite(weight)):
+                raise DataError("Weights of tags are finite, not negative, and one per row.")
+            _freeze(self, "weight", weight)
+        tagged = self.positive[self.counted]
+        if tagged.all() or not tagged.any():
+            raise DataError(
+                "Tags need a positive and a negative row among those that count; a learner tells two classes."
+            )
 
     @property
     def counted(self) -> IndexVector:

@@ -1,6 +1,7 @@
 """How plugins are found, and what happens when one is at fault."""
 
 import os
+import pickle
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ BODIES = {
             "Mine."
             name = "mine"
             info = DatasetInfo("t", 2, 1, 1, "here", "none")
-            def load(self, rows, seed): ...
+            def load(self, paths, rows, seed): ...
     """,
     "pubench_register_similarities": """
         class Mine(Similarity):
@@ -74,6 +75,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delenv(NO_AUTOLOAD)
     before = set(sys.modules)
     yield folder
     for name in set(sys.modules) - before:
@@ -159,6 +161,29 @@ FAULTS = {
         "not a subclass of Method",
     ),
     "abstract": (source().replace("def fit", "def fits"), "'mine' does not define fit"),
+    "name is a number": (source().replace('"mine"', "3"), "lower-case letters, digits and hyphens"),
+    "kind changed": (source().replace('"Mine."', '"Mine."; kind = "bogus"'), "kind is set by Similarity"),
+    "odd API": (source(head=HEAD + "import numpy\npubench_api = numpy.array([1, 2])\n"), "plugin API array"),
+    "API as text": (source(head=HEAD.replace("1", "'1'")), "written for plugin API '1'"),
+    "module that bites": ("def __getattr__(name):\n    raise RuntimeError(name)\n", "RuntimeError"),
+    "panic": ("class Panic(BaseException): ...\nraise Panic('boo')\n", "Panic: boo"),
+    "many lines": (
+        source().replace("register(Mine)", "raise ValueError('a\\nb\\x1b[31m')"),
+        "ValueError: a b[31m",
+    ),
+    "no info": (
+        source("pubench_register_datasets").replace('info = DatasetInfo("t", 2, 1, 1, "here", "none")', ""),
+        "'mine' does not define info",
+    ),
+    "space is no mapping": (source().replace('"Mine."', '"Mine."; space = [1]'), "got list"),
+    "space of numbers": (
+        source().replace('"Mine."', '"Mine."; space = {"a": 3}'),
+        "'a' must be a Float, Int or",
+    ),
+    "choice of objects": (
+        source().replace('"Mine."', '"Mine."; space = {"a": Choice((1, object), default=1)}'),
+        "A choice is between",
+    ),
     "bad name": (source(name="My Plugin"), "lower-case letters, digits and hyphens"),
     "no docstring": (source().replace('"Mine."', ""), "no docstring"),
     "bad space": (
@@ -200,7 +225,7 @@ def test_a_file_that_failed_can_be_mended_and_loaded_again(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("gone.py", "does not exist"), ("notes.txt", "not a Python file")]
+    ("name", "message"), [("gone.py", "can not be read: No such file"), ("notes.txt", "not a Python file")]
 )
 def test_a_path_that_is_no_plugin(name: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
@@ -240,8 +265,33 @@ def test_an_unknown_name_lists_what_there_is_and_what_failed(tmp_path: Path) -> 
         registry.find("xgbost", Kind.LEARNER)
 
 
-def test_what_a_plugin_prints_stays_off_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    load_registry([write(tmp_path, source() + "print('hello')\n")])
-    captured = capsys.readouterr()
+def test_what_a_plugin_prints_stays_off_stdout(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    load_registry([write(tmp_path, source() + "print('hello')\nimport os\nos.system('echo native')\n")])
+    captured = capfd.readouterr()
     assert captured.out == ""
-    assert captured.err == "hello\n"
+    assert sorted(captured.err.split()) == ["hello", "native"]
+
+
+def test_a_helper_of_any_name_is_no_hook(tmp_path: Path) -> None:
+    text = source() + "def pubench_helper():\n    return 1\n"
+    assert load_registry([write(tmp_path, text)]).failures == ()
+
+
+def test_an_unchanged_file_gives_the_same_classes_again(tmp_path: Path) -> None:
+    path = write(tmp_path, source(), "my.plugin.py")
+    first, again = (load_registry([path]).find("mine").plugin for _ in range(2))
+    assert first is again
+    assert pickle.loads(pickle.dumps(first())) == again()  # noqa: S301 - our own bytes
+    (tmp_path / "other").mkdir()
+    assert (
+        load_registry([write(tmp_path / "other", source(), "my.plugin.py")]).find("mine").plugin is not first
+    )
+
+
+@pytest.mark.parametrize("path", ["~nobody-of-that-name/p.py", "/proc/self/mem", "loop.py", "."])
+def test_paths_that_can_not_be_read_are_failures(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("loop.py").symlink_to("loop.py")
+    assert "can not be read" in only_error(load_registry(environ={FILES: path}))

@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,6 +42,10 @@ def test_a_stream_does_not_depend_on_its_neighbours() -> None:
 def test_streams_are_the_same_on_every_machine_and_in_every_version() -> None:
     assert Seed(0).child("member", 7).integer() == 838819478
     assert draw(Seed(0).child("member", 7))[0] == 51734700572322200
+
+
+def test_numpy_integers_are_integers() -> None:
+    assert draw(Seed(1).child("fold", np.int64(2))) == draw(Seed(1).child("fold", 2))
 
 
 @given(st.integers(0, 2**64))

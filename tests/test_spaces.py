@@ -1,5 +1,6 @@
 """Declared parameters: what a space accepts and what it says when it does not."""
 
+import numpy as np
 import pytest
 
 from pubench.errors import ParameterError
@@ -34,8 +35,12 @@ def test_resolve_refuses(given: dict[str, str | float], message: str) -> None:
         resolve(SPACE, given, "knn")
 
 
-def test_an_integer_will_do_for_a_float_but_true_is_not_one() -> None:
-    assert resolve(SPACE, {"power": 1}, "knn")["power"] == 1
+def test_values_come_out_as_their_declared_type() -> None:
+    assert repr(resolve(SPACE, {"power": 1}, "knn")["power"]) == "1.0"
+    assert repr(resolve(SPACE, {"rule": "given", "k": np.int64(5)}, "knn")["k"]) == "5"
+
+
+def test_true_is_no_number() -> None:
     assert not Choice((1, 2), default=1).contains(True)
 
 
@@ -46,6 +51,8 @@ def test_an_integer_will_do_for_a_float_but_true_is_not_one() -> None:
         lambda: Float(0.0, 1.0, default=0.5, log=True),
         lambda: Float(0.0, float("inf"), default=0.5),
         lambda: Int(1, 5, default=6),
+        lambda: Int(0.5, 2.5, default=1),  # type: ignore[arg-type]
+        lambda: Choice((1.0, float("inf")), default=1.0),
         lambda: Choice((), default=None),
         lambda: Choice(("a",), default="b"),
     ],

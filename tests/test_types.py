@@ -75,8 +75,10 @@ def test_taking_rows_keeps_features_and_labels_together() -> None:
     assert taken.s.tolist() == [True, False]
 
 
-@pytest.mark.parametrize(("train", "test"), [([2, 1], [3]), ([1, 1], [3]), ([1, 2], [2])])
-def test_a_split_is_ordered_and_disjoint(train: list[int], test: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("train", "test"), [([2, 1], [3]), ([1, 1], [3]), ([1, 2], [2]), ([-1, 2], [3]), ([0.5], [3])]
+)
+def test_a_split_is_ordered_and_disjoint(train: list[float], test: list[int]) -> None:
     with pytest.raises(DataError):
         Split(np.array(train), np.array(test))
 
@@ -96,6 +98,19 @@ def test_rows_of_weight_zero_do_not_count() -> None:
     assert Tags(S, np.array([1, 0, 2.0, 0, 1, 0])).counted.tolist() == [0, 2, 4]
     with pytest.raises(DataError, match="not negative"):
         Tags(S, -np.ones(6))
+
+
+def test_tags_hold_both_classes_among_the_rows_that_count() -> None:
+    for positive, weight in ((np.ones(6, bool), None), (np.zeros(6, bool), None), (S, S.astype(float))):
+        with pytest.raises(DataError, match="a positive and a negative"):
+            Tags(positive, weight)
+
+
+@pytest.mark.parametrize("labels", [[1, -1, 0], [1.0, np.nan, 0.0], [2, 0, 0], ["a", "b", "b"]])
+def test_labels_are_never_guessed(labels: list[object]) -> None:
+    for build in (lambda: PUData(Table.from_array(X[:3]), np.array(labels)), lambda: Truth(np.array(labels))):
+        with pytest.raises(DataError, match="0 and 1"):
+            build()
 
 
 def test_scores_are_finite() -> None:

@@ -1,0 +1,51 @@
+"""The `pubench` command and how its errors become exit codes."""
+
+import click
+
+from pubench.cli.completion import completion
+from pubench.cli.doctor import doctor
+from pubench.cli.evaluate import evaluate
+from pubench.cli.options import examples
+from pubench.cli.plugins import plugins
+from pubench.cli.tune import tune
+from pubench.errors import PubenchError
+
+
+class Failure(click.ClickException):
+    """What click shows of a `PubenchError`: its sentence, and its exit code."""
+
+    def __init__(self, error: PubenchError) -> None:
+        super().__init__(str(error))
+        self.exit_code = error.exit_code  # type: ignore[misc]  # click reads it from the instance
+
+
+class Root(click.Group):
+    """Lists commands in the order of work and turns `PubenchError` into one line and its exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the commands in the order in which they were added."""
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; exit codes: 0 done, 1 the work failed, 2 bad input or usage."""
+        try:
+            return super().invoke(ctx)
+        except PubenchError as error:
+            raise Failure(error) from error
+
+
+@click.group(
+    cls=Root,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog=examples("pubench doctor", "pubench plugins list", "pubench tune --dataset bank1"),
+)
+@click.version_option(package_name="pubench")
+def main() -> None:
+    """Learn from a few known positives and a sea of unlabeled rows, and know how good the result is.
+
+    Exit codes: 0 done, 1 the work failed, 2 bad input or usage.
+    """
+
+
+for command in (tune, evaluate, plugins, doctor, completion):
+    main.add_command(command)

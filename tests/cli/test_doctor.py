@@ -1,0 +1,79 @@
+"""`pubench doctor`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pubench.cli.main import main
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["doctor", *arguments])
+
+
+def test_doctor_tells_what_there_is() -> None:
+    result = run("--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["healthy"] is True
+    assert found["cores"] >= 1
+    assert found["memory_bytes"] > 2**28
+    assert {"python", "pubench", "numpy", "xgboost", "optuna"} <= set(found["versions"])
+    assert {cuda["learner"] for cuda in found["cuda"]} == {"xgboost", "lightgbm", "catboost"}
+    assert {folder["role"] for folder in found["folders"]} == {"data sets", "cache", "runs"}
+
+
+def test_doctor_is_readable_and_quiet() -> None:
+    result = run()
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    for word in ("cores", "memory", "cuda: xgboost", "data sets", "storage", "versions"):
+        assert word in result.stdout
+
+
+def test_doctor_creates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PUBENCH_DATA", str(tmp_path / "data"))
+    run("--storage", "sqlite:///study.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_storage_that_does_not_answer_is_an_illness_and_its_password_stays_hidden() -> None:
+    result = run("--storage", "postgresql+psycopg://me:hunter2@127.0.0.1:9/x?password=hunter2", "--json")
+    assert result.exit_code == 1
+    assert "hunter2" not in result.output
+    assert json.loads(result.stdout)["storage"]["problem"]
+
+
+@pytest.mark.parametrize("url", ["hunter2", "postgresql://me:hunter2@host:port/x"])
+def test_what_is_no_address_is_refused_without_repeating_it(url: str) -> None:
+    result = run("--storage", url)
+    assert result.exit_code == 2
+    assert "hunter2" not in result.output
+
+
+def test_an_sqlite_address_is_looked_at_without_creating_it(tmp_path: Path) -> None:
+    (tmp_path / "junk.db").write_text("not a database at all")
+    for name, problem in [
+        ("", "folder"),
+        ("no/x.db", "can not be written"),
+        ("junk.db", "no SQLite database"),
+    ]:
+        result = run("--storage", f"sqlite:///{tmp_path}/{name}", "--json")
+        assert problem in json.loads(result.stdout)["storage"]["problem"]
+        assert result.exit_code == 1
+
+
+def test_an_unknown_driver_is_named() -> None:
+    result = run("--storage", "nosuchdb://me@host/x", "--json")
+    assert result.exit_code == 1
+    assert "driver is not installed" in json.loads(result.stdout)["storage"]["problem"]
+
+
+def test_a_broken_plugin_is_an_illness(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("1 / 0")
+    result = run("--plugin", str(tmp_path / "broken.py"), "--json")
+    assert result.exit_code == 1
+    assert "ZeroDivisionError" in json.loads(result.stdout)["plugin_problems"][0]

@@ -1,0 +1,88 @@
+"""The command line as a whole: help, exit codes, completion."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from pubench.cli.main import main
+
+
+def commands(
+    group: click.Group = main, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    for name, command in group.commands.items():
+        yield (*path, name), command
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    list(commands()),
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_every_help_says_what_it_does_and_shows_an_example(
+    path: tuple[str, ...], command: click.Command
+) -> None:
+    result = CliRunner().invoke(main, [*path, "--help"])
+    assert result.exit_code == 0
+    assert command.help
+    examples = result.output.partition("Examples:")[2]
+    assert f"pubench {' '.join(path)}" in examples
+
+
+def test_short_helps_are_not_cut_off() -> None:
+    for path, _ in [((), main), (("plugins",), main.commands["plugins"])]:
+        result = CliRunner().invoke(main, [*path, "--help"], terminal_width=80)
+        assert "..." not in result.output.partition("Commands:")[2]
+
+
+def test_version() -> None:
+    assert version("pubench") in CliRunner().invoke(main, ["--version"]).output
+
+
+def test_tune_says_that_it_is_not_there_yet() -> None:
+    result = CliRunner().invoke(main, ["tune", "--dataset", "bank1"])
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert "not part of this version" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["tune"], ["plugins", "list", "--kind", "x"], ["completion", "tcsh"]]
+)
+def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
+    assert CliRunner().invoke(main, arguments).exit_code == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_name_the_command(shell: str) -> None:
+    result = CliRunner().invoke(main, ["completion", shell])
+    assert result.exit_code == 0
+    assert "_PUBENCH_COMPLETE" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("pubench pl", "plugins"),
+        ("pubench plugins info xg", "xgboost"),
+        ("pubench plugins info --kind method na", "naive"),
+        ("pubench tune --da", "--dataset"),
+    ],
+)
+def test_the_shell_completes(words: str, expected: str) -> None:
+    environment = {**os.environ, "_PUBENCH_COMPLETE": "bash_complete", "COMP_WORDS": words}
+    environment["COMP_CWORD"] = str(len(words.split()) - 1)
+    program = "from pubench.cli.main import main; main(prog_name='pubench')"
+    result = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+    )
+    assert f"plain,{expected}" in result.stdout
