@@ -1,0 +1,77 @@
+"""What `evaluate` answers."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.table import Table
+
+from pubench.cli.render.terminal import bold, console, table
+from pubench.evaluation import Evaluation, Judgement, percent
+from pubench.metrics.comparison import PairwiseComparison
+from pubench.metrics.prior import PriorBand
+
+
+def evaluation(answer: Evaluation) -> None:
+    """Print how good each model is and which is better, then what depends on a share or a prior."""
+    out = console()
+    out.print(f"{answer.n_rows:,} rows, {answer.n_labelled:,} of them labelled positive\n")
+    out.print(_models(answer.models))
+    if answer.comparisons:
+        out.print()
+        out.print(_comparisons(answer.comparisons))
+    for sentence in answer.verdicts:
+        out.print(f"\n{sentence}", style="bold")
+    for extra in (_tops(answer.models), _corrected(answer.models)):
+        if extra is not None:
+            out.print()
+            out.print(extra)
+    for sentence in answer.notes:
+        out.print(f"\n{sentence}")
+
+
+def _models(models: Mapping[str, Judgement]) -> Table:
+    first = next(iter(models.values()))
+    rows = table("model", "AUL_PU", f"{percent(first.interval.confidence)} interval")
+    for name, model in models.items():
+        interval = model.interval
+        rows.add_row(name, bold(f"{interval.estimate:.4f}"), f"{interval.low:.4f} to {interval.high:.4f}")
+    return rows
+
+
+def _comparisons(pairs: Sequence[PairwiseComparison]) -> Table:
+    corrected = " (Holm)" if len(pairs) > 1 else ""
+    confidence = percent(pairs[0].comparison.confidence)
+    rows = table("difference", "AUL_PU", f"{confidence} interval", f"p-value{corrected}")
+    for pair in pairs:
+        result = pair.comparison
+        interval = f"{result.low:+.4f} to {result.high:+.4f}"
+        rows.add_row(
+            f"{pair.a} - {pair.b}", bold(f"{result.difference:+.4f}"), interval, f"{pair.p_holm:.2g}"
+        )
+    return rows
+
+
+def _tops(models: Mapping[str, Judgement]) -> Table | None:
+    tops = {name: model.top for name, model in models.items() if model.top is not None}
+    if not tops:
+        return None
+    share = next(iter(tops.values())).share
+    rows = table(f"in the top {share:.4g} of the rows", "recall", "Lee-Liu score", "precision")
+    for name, top in tops.items():
+        precision = _band(top.precision) if top.precision else "needs --prior"
+        rows.add_row(name, f"{top.recall:.4f}", f"{top.lee_liu:.4g}", precision)
+    return rows
+
+
+def _corrected(models: Mapping[str, Judgement]) -> Table | None:
+    first = next(iter(models.values()))
+    if not first.auc:
+        return None
+    prior = next(iter(first.auc.values())).prior
+    rows = table(f"AUC if {prior:g} are positive", *first.auc)
+    for name, model in models.items():
+        rows.add_row(name, *(_band(band) for band in model.auc.values()))
+    return rows
+
+
+def _band(band: PriorBand) -> str:
+    return f"{band.low:.4f} to {band.high:.4f}"
