@@ -68,11 +68,19 @@ class Dataset:
     truth: Truth | None = None
 
     def __post_init__(self) -> None:
-        if self.observed is None and self.truth is None:
-            raise DataError("A data set needs observed labels or true ones.")
+        _ = self.labels
         for labels in (self.observed, None if self.truth is None else self.truth.y):
             if labels is not None and labels.shape != (self.X.n_rows,):
                 raise DataError(f"{self.X.n_rows} rows but labels of shape {labels.shape}.")
+
+    @property
+    def labels(self) -> BoolVector:
+        """What tells rows apart: the observed labels, or the true ones where nothing was observed."""
+        if self.observed is not None:
+            return self.observed
+        if self.truth is not None:
+            return self.truth.y
+        raise DataError("A data set needs observed labels or true ones.")
 
 
 class DatasetLoader(Plugin):

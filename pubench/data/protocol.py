@@ -1,0 +1,66 @@
+"""The paper's protocol: folds to train on as PU data and to judge with PU labels and, where it is known, with truth.
+
+- Truth known, nothing observed (APS, Credit Card): PN folds, stratified on the truth; the training rows are turned
+  into PU data, the test rows keep their truth and are also turned into PU data with the same labelling.
+- Labels observed (the banks): folds stratified on the observed labels; truth, if there is any, only comes along.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pubench.data.splits import stratified_folds
+from pubench.data.views import Labelling, draw_view
+from pubench.dataset_api import Dataset
+from pubench.errors import ParameterError
+from pubench.seeds import Seed
+from pubench.truth import Truth
+from pubench.types import PUData, Split
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One fold: `train` is all that a method may see; `test_truth` is sealed until it has scored."""
+
+    train: PUData
+    test: PUData
+    test_truth: Truth | None
+
+
+def paper_folds(dataset: Dataset, labelling: Labelling | None, folds: int, seed: Seed) -> Iterator[Fold]:
+    """Yield the folds of a data set, one at a time; fold k is the same whichever others are drawn.
+
+    Args:
+        dataset: what to fold.
+        labelling: how positives are labelled, where only truth is known; None where labels were observed.
+        folds: their number, at least 2.
+        seed: decides folds and labels.
+
+    Raises:
+        ParameterError: a labelling is missing, or given for labels that were observed.
+        DataError: too few rows of a kind.
+    """
+    if dataset.observed is not None:
+        if labelling is not None:
+            raise ParameterError(
+                "This data set has observed labels; theta_O and biases apply to true labels only."
+            )
+        for split in stratified_folds(dataset.observed, folds, seed):
+            yield _observed_fold(PUData(dataset.X, dataset.observed), dataset.truth, split)
+    elif dataset.truth is not None:
+        if labelling is None:
+            raise ParameterError(
+                "This data set has true labels only; say which share of positives is labelled (theta_O)."
+            )
+        for number, split in enumerate(stratified_folds(dataset.truth.y, folds, seed)):
+            yield _drawn_fold(dataset, dataset.truth, labelling, split, seed.child("fold", number))
+
+
+def _observed_fold(data: PUData, truth: Truth | None, split: Split) -> Fold:
+    test_truth = None if truth is None else truth.take(split.test)
+    return Fold(data.take(split.train), data.take(split.test), test_truth)
+
+
+def _drawn_fold(dataset: Dataset, truth: Truth, labelling: Labelling, split: Split, seed: Seed) -> Fold:
+    train = draw_view(dataset.X.take(split.train), truth.take(split.train), labelling, seed.child("train"))
+    test = draw_view(dataset.X.take(split.test), truth.take(split.test), labelling, seed.child("test"))
+    return Fold(train.data, test.data, test.truth)
