@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from platformdirs import user_cache_path, user_data_path
+from platformdirs import user_cache_path, user_config_path, user_data_path
 
 
 def data_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -15,6 +15,11 @@ def data_folder(environ: Mapping[str, str] = os.environ) -> Path:
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Where results are kept that can be computed again: `PUBENCH_CACHE`, or the system's place for caches."""
     return Path(environ.get("PUBENCH_CACHE") or user_cache_path("pubench")).expanduser()
+
+
+def config_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where a person's own settings are kept: `PUBENCH_CONFIG`, or the system's place for settings."""
+    return Path(environ.get("PUBENCH_CONFIG") or user_config_path("pubench")).expanduser()
 
 
 def runs_folder() -> Path:

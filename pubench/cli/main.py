@@ -3,6 +3,7 @@
 import click
 
 from pubench.cli.completion import completion
+from pubench.cli.datasets import datasets
 from pubench.cli.doctor import doctor
 from pubench.cli.evaluate import evaluate
 from pubench.cli.options import examples
@@ -47,5 +48,5 @@ def main() -> None:
     """
 
 
-for command in (tune, evaluate, plugins, doctor, completion):
+for command in (tune, evaluate, datasets, plugins, doctor, completion):
     main.add_command(command)

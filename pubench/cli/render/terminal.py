@@ -2,11 +2,13 @@
 
 import json
 import os
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import click
 from rich import box
 from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -39,6 +41,20 @@ def notice(message: str) -> None:
 def busy(message: str) -> AbstractContextManager[object]:
     """Show a spinner on stderr while something runs; nothing when stderr is not a terminal."""
     return console(stderr=True).status(f"{message} ...")
+
+
+@contextmanager
+def progress(message: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Show a bar on stderr and yield what moves it: (done, total), total None while unknown.
+
+    A spinner until it is first moved; nothing when stderr is not a terminal.
+    """
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(
+        *columns, console=console(stderr=True), transient=True, disable=not console(stderr=True).is_terminal
+    ) as bar:
+        task = bar.add_task(message, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def table(*headers: str) -> Table:

@@ -1,0 +1,86 @@
+"""A data set in figures, for people and for `--json`."""
+
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+
+from pubench.dataset_api import Dataset
+
+
+@dataclass(frozen=True)
+class Column:
+    """One feature in figures; `low` and `high` are None where all values are missing."""
+
+    name: str
+    kind: str
+    missing: float
+    distinct: int
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A data set in figures.
+
+    Attributes:
+        rows, features: its size.
+        labelled: number of labelled positives; None where nothing is observed yet.
+        positives: number of true positives; None where nobody knows.
+        kinds: how many features there are of each kind.
+        missing: share of missing values.
+        columns: each feature.
+        fingerprint: 32 hex digits made of all values and labels; equal data has an equal one on every machine.
+    """
+
+    rows: int
+    features: int
+    labelled: int | None
+    positives: int | None
+    kinds: dict[str, int]
+    missing: float
+    columns: tuple[Column, ...]
+    fingerprint: str
+
+
+def summarise(dataset: Dataset) -> Summary:
+    """Return the figures of a data set; a pass over each column, no copy of the table."""
+    columns = tuple(_column(dataset, number) for number in range(dataset.X.n_features))
+    return Summary(
+        rows=dataset.X.n_rows,
+        features=dataset.X.n_features,
+        labelled=None if dataset.observed is None else int(dataset.observed.sum()),
+        positives=None if dataset.truth is None else int(dataset.truth.y.sum()),
+        kinds=dict(Counter(feature.kind for feature in dataset.X.features)),
+        missing=float(np.mean([column.missing for column in columns])),
+        columns=columns,
+        fingerprint=fingerprint(dataset),
+    )
+
+
+def fingerprint(dataset: Dataset) -> str:
+    """Return 32 hex digits made of the features' names and kinds, all values and all labels."""
+    digest = blake2b(
+        repr([(f.name, f.kind, f.categories) for f in dataset.X.features]).encode(), digest_size=16
+    )
+    digest.update(repr((dataset.X.values.shape, dataset.X.values.dtype.str)).encode())
+    digest.update(np.ascontiguousarray(dataset.X.values).data)
+    for labels in (dataset.observed, None if dataset.truth is None else dataset.truth.y):
+        digest.update(b"-" if labels is None else np.ascontiguousarray(labels).data)
+    return digest.hexdigest()
+
+
+def _column(dataset: Dataset, number: int) -> Column:
+    feature = dataset.X.features[number]
+    values = dataset.X.values[:, number]
+    present = values[~np.isnan(values)]
+    return Column(
+        name=feature.name,
+        kind=feature.kind,
+        missing=1 - len(present) / len(values),
+        distinct=len(np.unique(present)),
+        low=float(present.min()) if len(present) else None,
+        high=float(present.max()) if len(present) else None,
+    )

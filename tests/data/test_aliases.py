@@ -1,0 +1,58 @@
+"""Names of one's own."""
+
+from pathlib import Path
+
+import pytest
+from pubench.data.reading import FileSpec
+
+from pubench.data.aliases import add_alias, find_alias, list_aliases, remove_alias
+from pubench.errors import DataError, InputError
+
+SPEC = FileSpec(Path("/data/mine.csv"), "bought", "yes", ("a", "b"), "no")
+
+
+def test_a_name_comes_back_as_it_was_given(tmp_path: Path) -> None:
+    folder = tmp_path / "made" / "when needed"
+    add_alias(folder, "mine", SPEC)
+    assert find_alias(folder, "mine") == SPEC
+    assert list_aliases(folder) == {"mine": SPEC}
+    assert remove_alias(folder, "mine") == SPEC
+    assert find_alias(folder, "mine") is None
+
+
+def test_paths_are_kept_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    add_alias(tmp_path, "mine", FileSpec(Path("x.csv"), "s"))
+    found = find_alias(tmp_path, "mine")
+    assert found is not None
+    assert found.path == tmp_path / "x.csv"
+
+
+def test_a_taken_name_is_not_changed_by_accident(tmp_path: Path) -> None:
+    add_alias(tmp_path, "mine", SPEC)
+    other = FileSpec(Path("/data/other.csv"), "s")
+    with pytest.raises(InputError, match=r"stands for .*mine.csv already"):
+        add_alias(tmp_path, "mine", other)
+    add_alias(tmp_path, "mine", other, replace=True)
+    assert find_alias(tmp_path, "mine") == other
+
+
+@pytest.mark.parametrize("name", ["", "Mine", "../mine", "a/b", ".hidden", "a..b", "mine "])
+def test_what_can_not_be_a_name(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="can not be a name"):
+        add_alias(tmp_path, name, SPEC)
+    assert find_alias(tmp_path, name) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_name_suggests_one(tmp_path: Path) -> None:
+    add_alias(tmp_path, "mine", SPEC)
+    with pytest.raises(InputError, match="Did you mean 'mine'"):
+        remove_alias(tmp_path, "mien")
+
+
+@pytest.mark.parametrize("text", ["", "[1]", '{"schema": 9}', '{"schema": 1, "path": 3}', "\x00"])
+def test_a_damaged_alias_is_named(text: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text(text)
+    with pytest.raises(DataError, match=r"mine\.json"):
+        find_alias(tmp_path, "mine")

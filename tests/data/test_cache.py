@@ -1,0 +1,87 @@
+"""Generated data sets are made once, and a damaged entry is made again."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pubench.data.cache import entry_key, kept_dataset
+from pubench.data.summary import fingerprint
+from pubench.dataset_api import Dataset
+from pubench.truth import Truth
+from pubench.types import Feature, Table
+
+
+class Maker:
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self) -> Dataset:
+        self.calls += 1
+        X = Table(
+            np.arange(12, dtype=np.float32).reshape(6, 2),
+            (Feature("a"), Feature("c", "categorical", ("x", "y"))),
+        )
+        y = np.arange(6) < 3
+        return Dataset(X, y & (np.arange(6) < 1), Truth(y))
+
+
+def entry(folder: Path) -> Path:
+    (found,) = (folder / "datasets").iterdir()
+    return found
+
+
+def test_the_second_time_nothing_is_made(tmp_path: Path) -> None:
+    make = Maker()
+    first, second = (kept_dataset(tmp_path, "k", make) for _ in range(2))
+    assert make.calls == 1
+    assert fingerprint(first.dataset) == fingerprint(second.dataset)
+    assert second.dataset.X.features == first.dataset.X.features
+    assert second.notice == ""
+
+
+@pytest.mark.parametrize("file", ["values.npy", "observed.npy", "truth.npy", "description.json"])
+@pytest.mark.parametrize("damage", ["cut", "gone", "changed"])
+def test_a_damaged_entry_is_made_again_and_said_so(file: str, damage: str, tmp_path: Path) -> None:
+    make = Maker()
+    kept_dataset(tmp_path, "k", make)
+    path = entry(tmp_path) / file
+    content = path.read_bytes()
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(
+            content[:-3] if damage == "cut" else content.replace(content[-4:], b"\x01\x02\x03\x04")
+        )
+    again = kept_dataset(tmp_path, "k", make)
+    assert make.calls == 2
+    assert "damaged" in again.notice
+    assert kept_dataset(tmp_path, "k", make).notice == ""
+
+
+def test_nothing_half_written_stays(tmp_path: Path) -> None:
+    kept_dataset(tmp_path, "k", Maker())
+    assert [path.name for path in (tmp_path / "datasets").iterdir()] == ["k"]
+
+
+def test_a_cache_that_can_not_be_written_costs_only_time(tmp_path: Path) -> None:
+    (tmp_path / "datasets").write_text("a file where the folder should be")
+    kept = kept_dataset(tmp_path, "k", Maker())
+    assert kept.dataset.X.n_rows == 6
+    assert "could not be kept" in kept.notice
+
+
+def test_an_entry_that_another_process_made_meanwhile_is_fine(tmp_path: Path) -> None:
+    make = Maker()
+    kept_dataset(tmp_path, "other", make)
+
+    def slow() -> Dataset:
+        shutil.copytree(tmp_path / "datasets" / "other", tmp_path / "datasets" / "k")
+        return make()
+
+    assert kept_dataset(tmp_path, "k", slow).notice == ""
+
+
+def test_keys_tell_contents_apart() -> None:
+    assert len({entry_key("a", 1), entry_key("a", 2), entry_key("a", None), entry_key("a1")}) == 4
