@@ -55,8 +55,10 @@ def find_sources(files: Sequence[Path], environ: Mapping[str, str]) -> Iterator[
         if _package(point) == PACKAGE or not environ.get(NO_AUTOLOAD):
             origin = Origin(_package(point), point.dist.version if point.dist else "unknown")
             yield Source(origin, partial(_load_entry_point, point, origin))
-    listed = [os.path.expanduser(path) for path in environ.get(FILES, "").split(os.pathsep) if path]  # noqa: PTH111 - never raises
-    for path in dict.fromkeys(os.path.realpath(path) for path in [*listed, *files]):
+    listed = [path for path in environ.get(FILES, "").split(os.pathsep) if path]
+    # os.path, not pathlib: expanding and resolving a hopeless path must not raise here.
+    paths = [os.path.realpath(os.path.expanduser(path)) for path in [*listed, *map(str, files)]]  # noqa: PTH111
+    for path in dict.fromkeys(paths):
         yield _file_source(Path(path))
 
 

@@ -1,6 +1,7 @@
 """Streams depend on their path alone."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +46,8 @@ def test_streams_are_the_same_on_every_machine_and_in_every_version() -> None:
 
 
 def test_numpy_integers_are_integers() -> None:
-    assert draw(Seed(1).child("fold", np.int64(2))) == draw(Seed(1).child("fold", 2))
+    two: Any = np.int64(2)
+    assert draw(Seed(1).child("fold", two)) == draw(Seed(1).child("fold", 2))
 
 
 @given(st.integers(0, 2**64))

@@ -1,5 +1,7 @@
 """Declared parameters: what a space accepts and what it says when it does not."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -37,7 +39,8 @@ def test_resolve_refuses(given: dict[str, str | float], message: str) -> None:
 
 def test_values_come_out_as_their_declared_type() -> None:
     assert repr(resolve(SPACE, {"power": 1}, "knn")["power"]) == "1.0"
-    assert repr(resolve(SPACE, {"rule": "given", "k": np.int64(5)}, "knn")["k"]) == "5"
+    given: dict[str, Any] = {"rule": "given", "k": np.int64(5)}
+    assert repr(resolve(SPACE, given, "knn")["k"]) == "5"
 
 
 def test_true_is_no_number() -> None:

@@ -35,6 +35,8 @@ def test_silence_is_silent_and_ends(capfd: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-"])
 def test_closed_streams_are_left_alone(closed: str) -> None:
-    program = "from pubench.streams import *; c = stdout_on_stderr(); c.__enter__(); c.__exit__(None, None, None)"
+    program = (
+        "from pubench.streams import *; c = stdout_on_stderr(); c.__enter__(); c.__exit__(None, None, None)"
+    )
     command = f"'{sys.executable}' -c '{program}' {closed}"
     assert subprocess.run(["bash", "-c", command], check=False).returncode == 0

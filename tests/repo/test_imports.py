@@ -1,0 +1,85 @@
+"""What importing costs and gives."""
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pubench
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {"xgboost", "lightgbm", "catboost", "pandas", "optuna", "matplotlib", "sklearn", "scipy", "numpy"}
+PUBLIC = {
+    # evaluation without negatives
+    "AULComparison", "AULInterval", "LiftCurve", "LiftCurveDisplay", "PairwiseComparison", "PriorBand",
+    "SCARDiagnostic", "auc_from_aul", "aul_from_auc", "aul_pu_interval", "aul_pu_score", "aul_pu_scorer",
+    "compare_aul", "compare_models", "corrected_auc", "lee_liu_score", "lift_curve", "precision_at", "recall_at",
+    "scar_diagnostic", "sensitivity_bound",
+    # PU data from tables
+    "Labelling", "PUView", "draw_view", "holdout", "stratified_folds",
+    # evaluation with truth
+    "auc", "aul_pn_score",
+    # what a plugin imports
+    "Affinity", "Choice", "DataError", "DataFile", "Dataset", "DatasetInfo", "DatasetLoader", "Feature", "FittedMethod", "FittedSimilarity",
+    "Float", "FloatVector", "Int", "Learner", "Method", "Model", "NotApplicableError", "PUData", "Parts", "Prepared",
+    "PubenchError", "Resources", "Scores", "Seed", "Similarity", "Table", "Tags", "Takes", "Truth", "hookimpl",
+}  # fmt: skip
+
+
+def modules() -> list[str]:
+    names = []
+    for folder in (ROOT, ROOT / "plugins"):
+        for package in ("pubench", "pubench_plugins"):
+            for path in (folder / package).rglob("*.py"):
+                parts = path.relative_to(folder).with_suffix("").parts
+                names.append(".".join(parts).removesuffix(".__init__"))
+    return sorted(names)
+
+
+def run(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("module", modules())
+def test_each_module_imports_alone(module: str) -> None:
+    result = run(f"import {module}")
+    assert result.returncode == 0, result.stderr
+
+
+def test_exports_are_exact() -> None:
+    assert set(vars(pubench)["__all__"]) == PUBLIC
+    assert set(dir(pubench)) >= PUBLIC
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_each_export_is_there_and_documented(name: str) -> None:
+    value = getattr(pubench, name)
+    assert value.__doc__ or not (inspect.isclass(value) or inspect.isfunction(value))
+
+
+def test_importing_pubench_loads_nothing_heavy() -> None:
+    result = run(f"import sys, pubench; print({HEAVY!r} & set(sys.modules))")
+    assert result.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["tune", "--help"], ["plugins", "--help"], ["--version"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    result = run(
+        "import sys\n"
+        "from pubench.cli.main import main\n"
+        f"main({arguments!r}, standalone_mode=False)\n"
+        f"print({HEAVY | {'rich'}!r} & set(sys.modules))"
+    )
+    assert result.stdout.splitlines()[-1] == "set()", result.stderr
+
+
+def test_listing_plugins_loads_no_learner_library() -> None:
+    result = run(
+        "import sys\n"
+        "from pubench.cli.main import main\n"
+        "main(['plugins', 'list'], standalone_mode=False)\n"
+        f"print({HEAVY - {'numpy'}!r} & set(sys.modules))"
+    )
+    assert result.stdout.splitlines()[-1] == "set()", result.stdout + result.stderr
