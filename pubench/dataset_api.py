@@ -89,11 +89,13 @@ class DatasetLoader(Plugin):
     Attributes:
         info: what is known of it beforehand.
         files: what it reads; empty for a generator, whose result pubench keeps in its cache.
+        revision: to be raised whenever a generator's data changes, so that no cache serves the old.
     """
 
     kind = Kind.DATASET
     info: ClassVar[DatasetInfo]
     files: ClassVar[tuple[DataFile, ...]] = ()
+    revision: ClassVar[int] = 1
 
     @abstractmethod
     def load(self, paths: Sequence[Path], rows: int | None, seed: Seed) -> Dataset:

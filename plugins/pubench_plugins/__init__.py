@@ -2,7 +2,12 @@
 
 from collections.abc import Callable
 
-from pubench import Learner, Method, hookimpl
+from pubench import DatasetLoader, Learner, Method, hookimpl
+from pubench_plugins.datasets.adbench import ADBENCH
+from pubench_plugins.datasets.aps import APS, APSPart
+from pubench_plugins.datasets.bank import Bank1, Bank2, Bank3
+from pubench_plugins.datasets.bank_marketing import BankMarketing
+from pubench_plugins.datasets.creditcard import CreditCard
 from pubench_plugins.learners.catboost import CatBoost
 from pubench_plugins.learners.histgb import HistGB
 from pubench_plugins.learners.lightgbm import LightGBM
@@ -11,6 +16,14 @@ from pubench_plugins.learners.xgboost import XGBoost
 from pubench_plugins.methods.naive import Naive
 
 pubench_api = 1
+
+
+@hookimpl
+def pubench_register_datasets(register: Callable[[type[DatasetLoader]], None]) -> None:
+    """Add the paper's data sets, those of the banks as stand-ins, and other public ones."""
+    loaders: list[type[DatasetLoader]] = [Bank1, Bank2, Bank3, CreditCard, APS, APSPart, BankMarketing]
+    for loader in [*loaders, *ADBENCH]:
+        register(loader)
 
 
 @hookimpl

@@ -141,7 +141,7 @@ def _open_registered(entry: Entry, wanted: Wanted, progress: Progress | None) ->
         paths = fetch_files(loader, progress)
         dataset = loader().load(paths, wanted.rows, seed)
         return Opened(wanted.name, dataset, loader.info, ", ".join(map(str, paths)))
-    key = entry_key(wanted.name, str(entry.origin), wanted.rows, wanted.seed)
+    key = entry_key(wanted.name, str(entry.origin), loader.revision, wanted.rows, wanted.seed)
     kept = kept_dataset(cache_folder(), key, lambda: loader().load([], wanted.rows, seed))
     notices = (kept.notice,) if kept.notice else ()
     return Opened(wanted.name, kept.dataset, loader.info, "generated", notices=notices)

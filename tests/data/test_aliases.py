@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from pubench.data.reading import FileSpec
 
 from pubench.data.aliases import add_alias, find_alias, list_aliases, remove_alias
+from pubench.data.reading import FileSpec
 from pubench.errors import DataError, InputError
 
 SPEC = FileSpec(Path("/data/mine.csv"), "bought", "yes", ("a", "b"), "no")

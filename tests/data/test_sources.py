@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from pubench.data.reading import FileSpec
 
 from pubench.data.aliases import add_alias
 from pubench.data.catalogue import catalogue
+from pubench.data.reading import FileSpec
 from pubench.data.sources import Opened, Wanted, aliases_folder, open_dataset
 from pubench.data.summary import fingerprint, summarise
 from pubench.errors import DuplicateNameError, InputError
