@@ -4,12 +4,11 @@ import os
 import platform
 import re
 import shutil
-import warnings
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
+from warnings import catch_warnings
 
 from pubench.discovery import PACKAGE, guard
 from pubench.errors import InputError, PluginError, one_line
@@ -131,16 +130,16 @@ def _cuda(registry: Registry) -> tuple[Cuda, ...]:
         if not issubclass(entry.plugin, Learner) or not entry.plugin.supports_cuda:
             continue
         try:
-            with guard(entry.origin, "could not say whether it sees CUDA"), silence(), _no_warnings():
+            with (
+                guard(entry.origin, "could not say whether it sees CUDA"),
+                silence(),
+                catch_warnings(action="ignore"),
+            ):
                 problem = entry.plugin.cuda_problem() or ""
         except PluginError as error:
             problem = str(error)
         found.append(Cuda(entry.name, str(entry.origin), problem))
     return tuple(found)
-
-
-def _no_warnings() -> AbstractContextManager[object]:
-    return warnings.catch_warnings(action="ignore")
 
 
 def _folder(role: str, path: Path) -> Folder:

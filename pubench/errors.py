@@ -3,6 +3,7 @@
     PubenchError                    exit code 1: the work failed
     ├── NotYetAvailableError        a command whose parts have not landed
     ├── NotApplicableError          this plugin cannot run on this data; not a defect of either
+    ├── FetchError                  a download failed
     ├── MissingExtraError           an optional dependency is not installed; names the extra
     └── InputError (ValueError)     exit code 2: the caller can mend it
         ├── DataError               a file, column or array is not what it must be
@@ -35,6 +36,10 @@ class NotYetAvailableError(PubenchError):
 
 class NotApplicableError(PubenchError):
     """A plugin declines a task it cannot do, for instance too few labelled rows; recorded, never a crash."""
+
+
+class FetchError(PubenchError):
+    """A download failed; the message has the address, and the place to put the file by hand."""
 
 
 class MissingExtraError(PubenchError):

@@ -107,7 +107,13 @@ def read_scored(path: Path, question: Question) -> Scored:
 
 
 def judge(scored: Scored, question: Question) -> Evaluation:
-    """Judge every model on its own and, where there are several, against each other."""
+    """Judge every model on its own and, where there are several, against each other.
+
+    Raises:
+        ParameterError: the top share that was asked for is less than a row.
+    """
+    if question.share is not None and question.share * len(scored.s) < 1:
+        raise ParameterError(f"--share {question.share:g} is less than one of the {len(scored.s):,} rows.")
     models = {name: _judge_one(scored.s, scores, question) for name, scores in scored.scores.items()}
     comparisons = (
         tuple(compare_models(scored.s, scored.scores, question.confidence)) if len(models) > 1 else ()
@@ -177,7 +183,8 @@ def _notes(interval: AULInterval, question: Question) -> tuple[str, ...]:
         notes.append(interval.note)
     if question.prior is not None:
         notes.append(
-            f"AUC and precision rest on the given share of positives ({question.prior:g}); their ranges are what half "
-            "and twice that share would give."
+            f"AUC and precision rest on the given share of positives ({question.prior:g}). Their ranges are what other "
+            "shares would give, from half of it (or the labelled share, if that is more) to twice; sampling error, the "
+            "width of AUL_PU's interval, comes on top."
         )
     return tuple(notes)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from pubench.cli.completion import complete_dataset
 from pubench.cli.options import examples, json_option, plugin_options
 from pubench.cli.plugins import open_registry
 
@@ -59,7 +60,7 @@ def list_datasets(*, plugin_files: Sequence[Path], strict_plugins: bool, as_json
         "pubench datasets info customers.parquet --label segment --positive buyer --json",
     )
 )
-@click.argument("name", metavar="NAME|FILE")
+@click.argument("name", metavar="NAME|FILE", shell_complete=complete_dataset)
 @column_options
 @click.option("--rows", type=int, metavar="N", help="Look at a draw of about N rows with the same rates.")
 @plugin_options
@@ -78,18 +79,30 @@ def info(  # noqa: PLR0913 - a command's options
 ) -> None:
     """Show what is in a data set or in a file of yours.
 
-    Counts, positives, types, missing values, source and licence, and what pubench noticed.
+    Counts, positives, types, missing values, source and licence, and what pubench noticed. Downloads nothing.
     """
     from pubench.cli.render import terminal  # noqa: PLC0415
     from pubench.cli.render.datasets import dataset_card  # noqa: PLC0415
+    from pubench.data.catalogue import NOT_FETCHED, catalogue  # noqa: PLC0415
     from pubench.data.sources import Wanted, open_dataset  # noqa: PLC0415
     from pubench.data.summary import summarise  # noqa: PLC0415
 
     wanted = Wanted(name, label, positive, tuple(drop), id_column, rows)
     registry = open_registry(plugin_files, strict=strict_plugins)
-    with terminal.progress(f"Reading {name}") as advance:
-        opened = open_dataset(wanted, registry, advance)
-        answer = {**_described(opened), "summary": asdict(summarise(opened.dataset))}
+    absent = next(
+        (entry for entry in catalogue(registry) if (entry.name, entry.state) == (name, NOT_FETCHED)), None
+    )
+    if absent is not None:
+        answer: dict[str, Any] = {
+            "name": name,
+            "place": NOT_FETCHED,
+            "info": asdict(absent.info) if absent.info else None,
+        }
+        answer |= {"notices": [], "summary": None}
+    else:
+        with terminal.busy(f"Reading {name}"):
+            opened = open_dataset(wanted, registry)
+            answer = {**_described(opened), "summary": asdict(summarise(opened.dataset))}
     if as_json:
         terminal.print_json(answer)
     else:
@@ -97,23 +110,33 @@ def info(  # noqa: PLR0913 - a command's options
 
 
 @datasets.command(epilog=examples("pubench datasets fetch creditcard mammography"))
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=complete_dataset)
 @plugin_options
 @json_option
 def fetch(names: Sequence[str], *, plugin_files: Sequence[Path], strict_plugins: bool, as_json: bool) -> None:
     """Download data sets now; what is here already is not fetched again."""
     from pubench.cli.render import terminal  # noqa: PLC0415
     from pubench.data.sources import fetch_dataset  # noqa: PLC0415
+    from pubench.errors import FetchError  # noqa: PLC0415
 
     registry = open_registry(plugin_files, strict=strict_plugins)
-    places = {}
+    places: dict[str, list[str]] = {}
+    failed: list[FetchError] = []
     for name in names:
-        with terminal.progress(f"Fetching {name}") as advance:
-            places[name] = [str(path) for path in fetch_dataset(name, registry, advance)]
+        try:
+            with terminal.progress(f"Fetching {name}") as advance:
+                places[name] = [str(path) for path in fetch_dataset(name, registry, advance)]
+        except FetchError as error:  # the others may still be had
+            failed.append(error)
+            continue
         if not as_json:
             click.echo(f"{name}: {', '.join(places[name]) or 'generated when used, nothing to fetch'}")
     if as_json:
         terminal.print_json(places)
+    for failure in failed[:-1]:
+        terminal.warn(str(failure))
+    if failed:
+        raise failed[-1]
 
 
 @datasets.command(
@@ -144,11 +167,12 @@ def add(  # noqa: PLR0913 - a command's options
     one: registered as bank1, your table is bank1.
     """
     from pubench.cli.render import terminal  # noqa: PLC0415
-    from pubench.data.aliases import add_alias  # noqa: PLC0415
+    from pubench.data.aliases import add_alias, check_free  # noqa: PLC0415
     from pubench.data.reading import FileSpec, read_file  # noqa: PLC0415
     from pubench.data.sources import aliases_folder  # noqa: PLC0415
 
     spec = FileSpec(file, label, positive, tuple(drop), id_column)
+    check_free(aliases_folder(), name, replace=replace)
     with terminal.busy(f"Reading {file.name}"):
         read = read_file(spec)
     for notice in read.notices:
@@ -166,7 +190,7 @@ def add(  # noqa: PLR0913 - a command's options
 
 
 @datasets.command(epilog=examples("pubench datasets remove mine"))
-@click.argument("name")
+@click.argument("name", shell_complete=complete_dataset)
 @json_option
 def remove(name: str, *, as_json: bool) -> None:
     """Forget a name that was added; the file itself stays."""

@@ -88,6 +88,7 @@ def evaluate(  # noqa: PLR0913 - a command's options
         answer = judge(scored, question)
         if plot is not None:
             save_lift_curves(scored.s, scored.scores, confidence, plot)
+            terminal.notice(f"the lift curves are in {plot}.")
     if as_json:
         terminal.print_json(asdict(answer))
     else:

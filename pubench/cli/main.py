@@ -38,7 +38,11 @@ class Root(click.Group):
 @click.group(
     cls=Root,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog=examples("pubench doctor", "pubench plugins list", "pubench tune --dataset bank1"),
+    epilog=examples(
+        "pubench doctor",
+        "pubench evaluate scores.csv --label bought --score model_a --against model_b",
+        "pubench datasets info customers.csv --label bought",
+    ),
 )
 @click.version_option(package_name="pubench")
 def main() -> None:

@@ -36,6 +36,15 @@ def add_alias(folder: Path, name: str, spec: FileSpec, *, replace: bool = False)
     Raises:
         InputError: the name can not be one, or is taken and `replace` is not set.
     """
+    check_free(folder, name, replace=replace)
+    content = {"schema": _SCHEMA, **asdict(spec), "path": str(spec.path.absolute())}
+    folder.mkdir(parents=True, exist_ok=True)
+    with replacing(folder / f"{name}.json") as temporary:
+        temporary.write_text(json.dumps(content, indent=2), encoding="utf-8")
+
+
+def check_free(folder: Path, name: str, *, replace: bool = False) -> None:
+    """Raise `InputError` if `name` can not be one, or is taken and `replace` is not set."""
     if not NAME.fullmatch(name):
         raise InputError(
             f"'{name}' can not be a name: use lower-case letters, digits and single - _ . between them."
@@ -43,10 +52,6 @@ def add_alias(folder: Path, name: str, spec: FileSpec, *, replace: bool = False)
     path = folder / f"{name}.json"
     if path.exists() and not replace:
         raise InputError(f"'{name}' stands for {_read(path).path} already; use --replace to change that.")
-    content = {"schema": _SCHEMA, **asdict(spec), "path": str(spec.path.absolute())}
-    folder.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=2), encoding="utf-8")
 
 
 def remove_alias(folder: Path, name: str) -> FileSpec:

@@ -7,6 +7,8 @@ from pubench.data.sources import aliases_folder, local_files
 from pubench.dataset_api import DatasetInfo, DatasetLoader
 from pubench.registry import Registry
 
+NOT_FETCHED = "not fetched"
+
 
 @dataclass(frozen=True)
 class Listed:
@@ -15,12 +17,14 @@ class Listed:
     Attributes:
         name: what `--dataset` takes.
         package: the package it comes from, or "yours".
-        place: the file, "generated", or "not fetched".
+        state: whether it is "here", "generated", "not fetched" or, for a file of yours that is gone, "missing".
+        place: the file or files; empty where there are none.
         info: what is known of it beforehand; None for a file of yours.
     """
 
     name: str
     package: str
+    state: str
     place: str
     info: DatasetInfo | None
 
@@ -28,17 +32,20 @@ class Listed:
 def catalogue(registry: Registry) -> list[Listed]:
     """Return the aliases, then the registered data sets that no alias covers."""
     aliases = list_aliases(aliases_folder())
-    yours = [Listed(name, "yours", str(spec.path), None) for name, spec in aliases.items()]
+    yours = [
+        Listed(name, "yours", "here" if spec.path.is_file() else "missing", str(spec.path), None)
+        for name, spec in aliases.items()
+    ]
     registered = [
-        Listed(entry.name, str(entry.origin), _place(entry.plugin), entry.plugin.info)
+        Listed(entry.name, str(entry.origin), *_place(entry.plugin), entry.plugin.info)
         for entry in registry.entries
         if issubclass(entry.plugin, DatasetLoader) and entry.name not in aliases
     ]
     return yours + registered
 
 
-def _place(loader: type[DatasetLoader]) -> str:
+def _place(loader: type[DatasetLoader]) -> tuple[str, str]:
     if not loader.files:
-        return "generated"
+        return "generated", ""
     found = local_files(loader.files)
-    return "not fetched" if found is None else ", ".join(str(path) for path in found)
+    return (NOT_FETCHED, "") if found is None else ("here", ", ".join(str(path) for path in found))

@@ -45,7 +45,9 @@ def as_scores(column: "pyarrow.ChunkedArray", name: str) -> FloatVector:
     scores = numbers.to_numpy()
     missing = np.flatnonzero(np.isnan(scores))
     if missing.size:
-        raise DataError(f"Column '{name}' has no score in row {missing[0] + 1} ({missing.size} rows in all).")
+        raise DataError(
+            f"Column '{name}' has no score in row {missing[0] + 1} ({missing.size} rows in all); score every row."
+        )
     return np.asarray(scores, dtype=np.float64)
 
 
@@ -78,8 +80,8 @@ def _is_number(value: Any) -> bool:
 def as_labels(column: "pyarrow.ChunkedArray", name: str, positive: str | None = None) -> BoolVector:
     """Return which rows are labelled positive.
 
-    The column holds two values, or one value and blanks; a blank row is unlabeled. Which value is positive is known
-    for 0/1, -1/1, true/false, and for a single value beside blanks; for others `positive` names it.
+    Which value is positive is known for 0/1, -1/1, true/false, and for a single value beside blanks; for others
+    `positive` names it. Every other row, a blank one too, is unlabeled.
 
     Raises:
         DataError: naming the column and its values.
@@ -94,11 +96,11 @@ def as_labels(column: "pyarrow.ChunkedArray", name: str, positive: str | None = 
     distinct = column.unique().to_pylist()
     values = list(dict.fromkeys(value for value in distinct if not _is_blank(value)))  # -0.0 and 0.0 are one
     blanks = any(_is_blank(value) for value in distinct)
-    if len(values) + blanks > 2:
+    if positive is None and len(values) + blanks > 2:
         kinds = f"{len(values)} values{' and blanks' if blanks else ''}"
         some = ", ".join(shown(str(value)) for value in values[:5]) + (", ..." if len(values) > 5 else "")
         raise DataError(
-            f"Label column '{name}' holds {kinds} ({some}); it must tell labelled from unlabeled only, as 1 and 0 do."
+            f"Label column '{name}' holds {kinds} ({some}); say with --positive which one is positive; the others are then unlabeled."
         )
     chosen = _positive_value(values, name, positive, blanks=blanks)
     labelled = compute.equal(column, scalar(chosen, column.type)).fill_null(False).to_numpy()

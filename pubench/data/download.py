@@ -15,7 +15,7 @@ from urllib import request
 from urllib.error import HTTPError, URLError
 
 from pubench.atomic import replacing
-from pubench.errors import DataError
+from pubench.errors import DataError, FetchError
 
 if TYPE_CHECKING:
     # Only its type: what moves bytes stays out of reach of the truth that data sets carry.
@@ -82,14 +82,14 @@ def obtain(
     """Return where the file is in `data_folder`, fetching it there if it is not and `allow_download` is set.
 
     Raises:
-        DataError: it is not there and cannot or may not be fetched; names the address and the place to put it.
+        FetchError: it is not there and cannot or may not be fetched; names the address and the place to put it.
     """
     found = find(file, [data_folder])
     if found is not None:
         return found
     if not allow_download:
         target = data_folder / file.names[0]
-        raise DataError(
+        raise FetchError(
             f"{target.name} is not in {data_folder} and downloading is off; get it from {file.url} and save it as {target}."
         )
     return fetch(file, data_folder, progress=progress)
@@ -106,7 +106,8 @@ def fetch(
     the server can do that for the same version of the file, else from the beginning.
 
     Raises:
-        DataError: the folder can not be written to or the disk is full; or else the reason, the address and the
+        DataError: the folder can not be written to or the disk is full.
+        FetchError: anything else; with the reason, the address and the
             place to put the file by hand.
     """
     target = folder / file.names[0]
@@ -128,9 +129,9 @@ def _unseen(received: int, total: int | None) -> None:
     """Show nothing."""
 
 
-def _error(file: "DataFile", folder: Path, reason: str) -> DataError:
+def _error(file: "DataFile", folder: Path, reason: str) -> FetchError:
     name = file.names[0]
-    return DataError(
+    return FetchError(
         f"{name} could not be fetched from {file.url}: {reason}; get it by hand and save it as {folder / name}."
     )
 

@@ -15,7 +15,7 @@ from pubench.data.cache import entry_key, kept_dataset
 from pubench.data.download import find, obtain
 from pubench.data.reading import FileSpec, read_file
 from pubench.dataset_api import DataFile, Dataset, DatasetInfo, DatasetLoader
-from pubench.errors import InputError, suggestion
+from pubench.errors import DataError, InputError, suggestion
 from pubench.paths import cache_folder, config_folder, data_folder
 from pubench.plugin_api import Kind
 from pubench.registry import Entry, Registry
@@ -84,6 +84,11 @@ def open_dataset(wanted: Wanted, registry: Registry, progress: Progress | None =
     """
     alias = find_alias(aliases_folder(), wanted.name)
     if alias is not None:
+        if not alias.path.is_file():
+            raise DataError(
+                f"'{wanted.name}' stands for {alias.path}, which is not there; point it elsewhere with "
+                f"'pubench datasets add {wanted.name} FILE --replace'."
+            )
         opened = _open_file(_override(alias, wanted), wanted.name)
     elif _is_registered(registry, wanted.name):
         opened = _open_registered(registry.find(wanted.name, Kind.DATASET), wanted, progress)

@@ -1,24 +1,30 @@
 """A data set in figures, for people and for `--json`."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pubench.dataset_api import Dataset
 
 
 @dataclass(frozen=True)
 class Column:
-    """One feature in figures; `low` and `high` are None where all values are missing."""
+    """One feature in figures; `low` and `high` are None for categories and where all values are missing.
+
+    Those of a date are written like 2024-12-31.
+    """
 
     name: str
     kind: str
     missing: float
     distinct: int
-    low: float | None
-    high: float | None
+    low: float | str | None
+    high: float | str | None
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,15 @@ def _column(dataset: Dataset, number: int) -> Column:
         kind=feature.kind,
         missing=1 - len(present) / len(values),
         distinct=len(np.unique(present)),
-        low=float(present.min()) if len(present) else None,
-        high=float(present.max()) if len(present) else None,
+        low=_bound(feature.kind, present, np.min),
+        high=_bound(feature.kind, present, np.max),
     )
+
+
+def _bound(
+    kind: str, present: npt.NDArray[Any], end: Callable[[npt.NDArray[Any]], Any]
+) -> float | str | None:
+    if len(present) == 0 or kind == "categorical":
+        return None
+    value = float(end(present))
+    return str(np.datetime64(int(value // 1), "D")) if kind == "date" else value

@@ -1,9 +1,11 @@
 """Opens a table file of any kind: which columns it has, and the ones that are asked for."""
 
 import math
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -12,12 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pubench.data.delimited import read_header, read_text
+from pubench.data.delimited import MISSING, read_header, read_text
 from pubench.data.files import TableSource, explained, locate, shown, too_large, unpacked_limit
 from pubench.errors import DataError, suggestion
 
 if TYPE_CHECKING:
     import pyarrow
+
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 #: Column names, each once -> an Arrow table that holds them.
 Load: TypeAlias = Callable[[Sequence[str]], "pyarrow.Table"]
@@ -111,7 +115,26 @@ def _feather(source: TableSource) -> tuple[Sequence[str], Load]:
 
 def _validated(table: "pyarrow.Table") -> "pyarrow.Table":
     table.validate(full=True)  # Arrow takes what it reads on trust, and wrong offsets crash the process
+    for number, field in enumerate(table.schema):
+        table = table.set_column(number, field.name, _like_text(table.column(number)))
     return table
+
+
+def _like_text(column: "pyarrow.ChunkedArray") -> "pyarrow.ChunkedArray":
+    """Give texts the meaning they have in a CSV: words for missing values are missing, ISO dates are dates."""
+    from pyarrow import ArrowInvalid, array, compute, scalar, types  # noqa: PLC0415
+
+    if not (types.is_string(column.type) or types.is_large_string(column.type)):
+        return column
+    missing = compute.is_in(column, value_set=array(MISSING, column.type))
+    column = compute.if_else(missing, scalar(None, column.type), column)
+    first = next((value.as_py() for value in column if value.is_valid), "")
+    if not _ISO_DATE.match(first):
+        return column
+    for kind in ("date32", "timestamp[s]", "timestamp[us]"):
+        with suppress(ArrowInvalid):
+            return column.cast(kind)
+    return column
 
 
 def _npz(source: TableSource) -> tuple[Sequence[str], Load]:

@@ -56,7 +56,11 @@ def test_a_name_of_ones_own_comes_and_goes(table: Path) -> None:
     assert added.exit_code == 0, added.output
     assert "60 rows, 3 features" in added.stdout
     assert "customers.csv" in run("info", "bank1").stdout
-    assert "a file of yours" in run("list").stdout
+    table.rename(table.with_name("moved.csv"))
+    assert "missing" in run("list").stdout
+    assert "--replace" in run("info", "bank1").stderr
+    table.with_name("moved.csv").rename(table)
+    assert "your file" in run("list").stdout
     assert run("add", "bank1", table, "--label", "bought").exit_code == 2
     assert run("add", "bank1", table, "--label", "bought", "--replace", "--json").exit_code == 0
     assert run("remove", "bank1").exit_code == 0
@@ -82,3 +86,18 @@ def test_a_directory_is_no_data_set(tmp_path: Path) -> None:
     result = run("info", tmp_path, "--label", "bought")
     assert result.exit_code == 2
     assert "Traceback" not in result.output
+
+
+def test_info_downloads_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PUBENCH_DATA", str(tmp_path))
+    result = run("info", "creditcard")
+    assert result.exit_code == 0
+    assert "pubench datasets fetch creditcard" in result.stdout
+    assert json.loads(run("info", "creditcard", "--json").stdout)["summary"] is None
+
+
+def test_list_is_a_line_each_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("list").stdout.splitlines()
+    assert len(lines) == 2 + len(json.loads(run("list", "--json").stdout)["datasets"])
+    assert any("1,365,550" in line and "synthetic" in line for line in lines)

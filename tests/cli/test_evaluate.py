@@ -81,7 +81,7 @@ def test_a_prior_adds_ranges_for_both_ways_of_sampling(scores: Path) -> None:
     output = run(scores, "--label", "bought", "--score", "good", "--prior", "0.01", "--share", "0.05").stdout
     assert "AUC if 0.01 are positive   single-training-set" in output
     assert "case-control" in output
-    assert "in the top 0.05 of the rows" in output
+    assert "in the top 5% of the rows" in output
     one = run(
         scores, "--label", "bought", "--score", "good", "--prior", "0.01", "--sampling", "case-control"
     ).stdout
@@ -115,6 +115,7 @@ def test_the_picture_is_written_whole(suffix: str, scores: Path, tmp_path: Path)
         (["--label", "bought", "--score", "bought"], "both the label and a score"),
         (["--label", "bought", "--score", "good", "--confidence", "95"], "--confidence lies between 0 and 1"),
         (["--label", "bought", "--score", "good", "--share", "0"], "--share"),
+        (["--label", "bought", "--score", "good", "--share", "0.00001"], "less than one of the 20,000 rows"),
         (["--label", "bought", "--score", "good", "--prior", "1.5"], "--prior"),
         (["--label", "bought", "--score", "good", "--prior", "0.0001"], "labelled"),
         (["--label", "bought", "--score", "good", "--sampling", "case-control"], "give --prior too"),

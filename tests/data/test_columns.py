@@ -87,7 +87,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "no positive but blanks": ("bought,a\n0,2\n,3\n", "holds 0: no row is labelled positive"),
     "only blanks": ("bought,a\n,2\n,3\n", "only blanks: no row is labelled"),
     "all positive": ("bought,a\n1,2\n1,3\n", "marks every row as positive"),
-    "three labels": ("bought,a\n1,2\n0,3\n2,3\n", r"holds 3 values \(1, 0, 2\)"),
+    "three labels": ("bought,a\n1,2\n0,3\n2,3\n", r"holds 3 values \(1, 0, 2\); say with --positive"),
     "two labels and blanks": ("bought,a\n1,2\n0,3\n,3\n", "2 values and blanks"),
     "unclear labels": ("bought,a\nyes,2\nno,3\n", "'yes' and 'no'; say which is positive with --positive"),
     "not UTF-8": (b"bought,a\n1,\xff\xfe\n0,1\n", "Column 'a' holds"),
@@ -132,3 +132,8 @@ def test_a_nested_column_is_no_label_and_no_score(tmp_path: Path) -> None:
         read(tmp_path / "f.parquet")
     with pytest.raises(DataError, match="scores must be numbers"):
         read(tmp_path / "f.parquet", label="s", score="b")
+
+
+def test_a_named_positive_makes_all_others_unlabeled(tmp_path: Path) -> None:
+    text = "region,a\nNorth,1\nSouth,2\n,3\nWest,4\n"
+    assert read(write(tmp_path, text), label="region", positive="North")[0] == [True, False, False, False]

@@ -15,7 +15,7 @@ import pytest
 
 from pubench.data.download import Limits, fetch, find, obtain
 from pubench.dataset_api import DataFile
-from pubench.errors import DataError
+from pubench.errors import DataError, FetchError
 
 BODY = bytes(range(256)) * 40
 SHA256 = hashlib.sha256(BODY).hexdigest()
@@ -90,7 +90,7 @@ def file(server: Server) -> DataFile:
 
 def failure(file: DataFile, folder: Path, limits: Limits = QUICK) -> str:
     """Fetch in vain: nothing is left, and the one sentence names the address and the place."""
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(FetchError) as caught:
         fetch(file, folder, limits=limits)
     message = str(caught.value)
     assert message.startswith(f"{file.names[0]} could not be fetched from {file.url}: ")
@@ -414,7 +414,7 @@ def test_obtaining_asks_the_server_once(server: Server, file: DataFile, tmp_path
 
 
 def test_obtaining_without_downloads(server: Server, file: DataFile, tmp_path: Path) -> None:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(FetchError) as caught:
         obtain(file, tmp_path, allow_download=False)
     assert str(caught.value) == (
         f"table.csv is not in {tmp_path} and downloading is off;"

@@ -331,7 +331,7 @@ BAD: dict[str, tuple[str | bytes, dict[str, Any], str]] = {
     "three labels": (
         "bought,a\n1,2\n0,3\n2,3\n",
         {},
-        r"holds 3 values \(1, 0, 2\); it must tell labelled from unlabeled only",
+        r"holds 3 values \(1, 0, 2\); say with --positive which one is positive",
     ),
     "no positives": (
         "bought,a\n0,2\n0,3\n",
@@ -517,3 +517,24 @@ def test_a_table_survives_the_way_through_a_file(
     np.testing.assert_array_equal(matrix(data)[:, [0, 1, 2, 4]], expected)
     assert data.dataset.observed is not None
     assert data.dataset.observed.tolist() == [bool(label) for label in frame["bought"]]
+
+
+def test_texts_mean_the_same_in_parquet_and_feather_as_in_csv(tmp_path: Path) -> None:
+    texts = pd.DataFrame(
+        {
+            "bought": [1, 0, 0, 0],
+            "opened": ["2009-01-16", "2010-02-03", "", "2011-12-31"],
+            "seen": ["2020-01-01 10:00:00", None, "2020-01-02 00:00:00", "2020-01-03 12:30:00"],
+            "region": ["a", "", "b", "NA"],
+        }
+    )
+    texts.to_csv(tmp_path / "t.csv", index=False)
+    texts.to_parquet(tmp_path / "t.parquet")
+    texts.to_feather(tmp_path / "t.feather")
+    expected, *others = (
+        read_file(FileSpec(tmp_path / f"t.{form}", "bought")) for form in ("csv", "parquet", "feather")
+    )
+    assert [feature.kind for feature in expected.dataset.X.features] == ["date", "date", "categorical"]
+    for other in others:
+        assert other.dataset.X.features == expected.dataset.X.features
+        np.testing.assert_array_equal(other.dataset.X.values, expected.dataset.X.values)

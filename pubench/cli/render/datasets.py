@@ -10,21 +10,35 @@ from pubench.cli.render.terminal import bold, console, facts, table
 
 Row = Mapping[str, Any]
 _STAND_IN = "synthetic stand-in"
+_HEADERS = ("name", "rows", "features", "positives", "where", "what")
+_GAP = 3  # between the columns of a table
+_SHORTEST = 12
 
 
 def dataset_table(rows: Sequence[Row]) -> None:
-    """Print all data sets with their counts and places."""
-    out = table("name", "rows", "features", "positives", "what", "where")
+    """Print all data sets, a line each however narrow the terminal is: what does not fit is cut."""
+    out, terminal = table(*_HEADERS), console()
+    for column in out.columns:
+        column.no_wrap = True
     for column in out.columns[1:4]:
         column.justify = "right"
-    for row in rows:
-        info = row["info"]
-        if info is None:
-            out.add_row(bold(row["name"]), "", "", "", "a file of yours", row["place"])
-            continue
-        counts = [f"{info[name]:,}" for name in ("rows", "features", "positives")]
-        out.add_row(bold(row["name"]), *counts, _what(info), row["place"])
-    console().print(out)
+    lines = [_line(row) for row in rows]
+    widths = [max(len(texts[0]), *map(len, texts[1:])) for texts in zip(_HEADERS, *lines, strict=True)]
+    room = terminal.width - sum(widths[:-1]) - _GAP * len(widths)
+    for line in lines:
+        line[-1].truncate(max(room, _SHORTEST), overflow="ellipsis")
+        out.add_row(bold(line[0].plain), *line[1:])
+    terminal.print(out)
+
+
+def _line(row: Row) -> list[Text]:
+    info = row["info"]
+    if info is None:
+        cells = [Text(""), Text(""), Text(""), Text(row["state"]), Text(f"your file {row['place']}")]
+    else:
+        counts = [Text(f"{info[name]:,}") for name in ("rows", "features", "positives")]
+        cells = [*counts, Text(row["state"]), _what(info)]
+    return [Text(row["name"]), *cells]
 
 
 def dataset_card(answer: Row) -> None:
@@ -37,6 +51,12 @@ def dataset_card(answer: Row) -> None:
         card.add_row("source", info["source"])
         card.add_row("licence", info["licence"])
     card.add_row("where", answer["place"])
+    if summary is None:
+        for name in ("rows", "features", "positives"):
+            card.add_row(name, f"{info[name]:,}" if info else "")
+        out.print(card)
+        out.print(f"\nIt is not here; get it with: pubench datasets fetch {answer['name']}")
+        return
     card.add_row("rows", f"{summary['rows']:,}")
     for name, key in (("labelled positive", "labelled"), ("truly positive", "positives")):
         if summary[key] is not None:
@@ -65,7 +85,13 @@ def _features(columns: Sequence[Row]) -> Table:
     for figures in out.columns[2:]:
         figures.justify = "right"
     for column in columns:
-        bounds = ["" if value is None else f"{value:.6g}" for value in (column["low"], column["high"])]
+        bounds = [_bound(column[end]) for end in ("low", "high")]
         missing = f"{column['missing']:.1%}" if column["missing"] else ""
         out.add_row(column["name"], column["kind"], missing, f"{column['distinct']:,}", *bounds)
     return out
+
+
+def _bound(value: float | str | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return f"{value:,.0f}" if abs(value) >= 100_000 else f"{value:.6g}"

@@ -55,7 +55,7 @@ def _tops(models: Mapping[str, Judgement]) -> Table | None:
     if not tops:
         return None
     share = next(iter(tops.values())).share
-    rows = table(f"in the top {share:.4g} of the rows", "recall", "Lee-Liu score", "precision")
+    rows = table(f"in the top {percent(share)} of the rows", "recall", "Lee-Liu score", "precision")
     for name, top in tops.items():
         precision = _band(top.precision) if top.precision else "needs --prior"
         rows.add_row(name, f"{top.recall:.4f}", f"{top.lee_liu:.4g}", precision)

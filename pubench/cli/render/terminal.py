@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, contextmanager
 import click
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -45,16 +44,19 @@ def busy(message: str) -> AbstractContextManager[object]:
 
 @contextmanager
 def progress(message: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Show a bar on stderr and yield what moves it: (done, total), total None while unknown.
+    """Show a spinner on stderr and yield what adds bytes to it: (done, total), total None while unknown.
 
-    A spinner until it is first moved; nothing when stderr is not a terminal.
+    Nothing when stderr is not a terminal.
     """
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(
-        *columns, console=console(stderr=True), transient=True, disable=not console(stderr=True).is_terminal
-    ) as bar:
-        task = bar.add_task(message, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    out = console(stderr=True)
+    with out.status(f"{message} ...") as status:
+        yield lambda done, total: status.update(
+            f"{message}: {_bytes(done)}{f' of {_bytes(total)}' if total else ''}"
+        )
+
+
+def _bytes(count: int) -> str:
+    return f"{count / 1e6:,.1f} MB"
 
 
 def table(*headers: str) -> Table:
