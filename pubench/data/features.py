@@ -1,6 +1,7 @@
 """Turns the columns of a file into a `Table`: one matrix of floats, and what each column of it means."""
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -23,6 +24,7 @@ Dtype: TypeAlias = type[np.float32] | type[np.float64]
 #: written while it is at hand. One by one, each column would fetch and write back the whole matrix.
 _TOGETHER = 8
 _BLOCK_ROWS = 4096
+_SHARE_ROWS = 32 * _BLOCK_ROWS  # of a thread at a time
 
 _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
@@ -65,8 +67,12 @@ def encode(columns: dict[str, "pyarrow.ChunkedArray"], notices: Notices) -> tupl
 
 
 def _transpose(columns: FloatMatrix, out: FloatMatrix) -> None:
-    for start in range(0, len(out), _BLOCK_ROWS):
-        out[start : start + _BLOCK_ROWS] = columns[:, start : start + _BLOCK_ROWS].T
+    def copy(first: int) -> None:
+        for start in range(first, min(first + _SHARE_ROWS, len(out)), _BLOCK_ROWS):
+            out[start : start + _BLOCK_ROWS] = columns[:, start : start + _BLOCK_ROWS].T
+
+    with ThreadPoolExecutor() as pool:  # NumPy copies without holding the interpreter
+        list(pool.map(copy, range(0, len(out), _SHARE_ROWS)))
 
 
 def is_empty(column: "pyarrow.ChunkedArray") -> bool:
