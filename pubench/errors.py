@@ -4,7 +4,6 @@
     ├── NotYetAvailableError        a command whose parts have not landed
     ├── NotApplicableError          this plugin cannot run on this data; not a defect of either
     ├── FetchError                  a download failed
-    ├── MissingExtraError           an optional dependency is not installed; names the extra
     └── InputError (ValueError)     exit code 2: the caller can mend it
         ├── DataError               a file, column or array is not what it must be
         ├── ParameterError          a parameter is unknown or out of range
@@ -40,13 +39,6 @@ class NotApplicableError(PubenchError):
 
 class FetchError(PubenchError):
     """A download failed; the message has the address, and the place to put the file by hand."""
-
-
-class MissingExtraError(PubenchError):
-    """An optional dependency is missing."""
-
-    def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs an optional package: pip install 'pubench[{extra}]'.")
 
 
 class InputError(PubenchError, ValueError):

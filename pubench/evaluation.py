@@ -12,8 +12,8 @@ from pubench.data.columns import as_labels, as_scores, read_columns
 from pubench.errors import ParameterError
 from pubench.metrics.comparison import PairwiseComparison, compare_models
 from pubench.metrics.inference import AULInterval, aul_pu_interval
-from pubench.metrics.prior import PriorBand, Sampling, corrected_auc, lee_liu_score, precision_at, recall_at
-from pubench.types import BoolVector, FloatVector
+from pubench.metrics.prior import PriorBand, corrected_auc, lee_liu_score, precision_at, recall_at
+from pubench.types import BoolVector, FloatVector, Sampling
 
 _MEANING = (
     "AUL_PU is the chance that a labelled positive scores above a random row. It orders models as AUC does if "

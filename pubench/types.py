@@ -25,6 +25,8 @@ IndexVector: TypeAlias = npt.NDArray[np.int64]
 FloatMatrix: TypeAlias = npt.NDArray[np.float32 | np.float64]
 FeatureKind: TypeAlias = Literal["numeric", "boolean", "categorical", "date"]
 Device: TypeAlias = Literal["cpu", "cuda"]
+#: Labelled positives are part of the population of the unlabeled rows, or were collected apart from it.
+Sampling: TypeAlias = Literal["single-training-set", "case-control"]
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 

@@ -3,17 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from pubench.cli.completion import complete_dataset
 from pubench.cli.options import examples, json_option, plugin_options
 from pubench.cli.plugins import open_registry
-
-if TYPE_CHECKING:
-    from pubench.data.catalogue import Listed
-    from pubench.data.sources import Opened
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -46,7 +42,7 @@ def list_datasets(*, plugin_files: Sequence[Path], strict_plugins: bool, as_json
     from pubench.cli.render.datasets import dataset_table  # noqa: PLC0415
     from pubench.data.catalogue import catalogue  # noqa: PLC0415
 
-    rows = [_listed(entry) for entry in catalogue(open_registry(plugin_files, strict=strict_plugins))]
+    rows = [asdict(entry) for entry in catalogue(open_registry(plugin_files, strict=strict_plugins))]
     if as_json:
         terminal.print_json({"datasets": rows})
     else:
@@ -83,26 +79,13 @@ def info(  # noqa: PLR0913 - a command's options
     """
     from pubench.cli.render import terminal  # noqa: PLC0415
     from pubench.cli.render.datasets import dataset_card  # noqa: PLC0415
-    from pubench.data.catalogue import NOT_FETCHED, catalogue  # noqa: PLC0415
-    from pubench.data.sources import Wanted, open_dataset  # noqa: PLC0415
-    from pubench.data.summary import summarise  # noqa: PLC0415
+    from pubench.data.catalogue import describe  # noqa: PLC0415
+    from pubench.data.sources import Wanted  # noqa: PLC0415
 
     wanted = Wanted(name, label, positive, tuple(drop), id_column, rows)
     registry = open_registry(plugin_files, strict=strict_plugins)
-    absent = next(
-        (entry for entry in catalogue(registry) if (entry.name, entry.state) == (name, NOT_FETCHED)), None
-    )
-    if absent is not None:
-        answer: dict[str, Any] = {
-            "name": name,
-            "place": NOT_FETCHED,
-            "info": asdict(absent.info) if absent.info else None,
-        }
-        answer |= {"notices": [], "summary": None}
-    else:
-        with terminal.busy(f"Reading {name}"):
-            opened = open_dataset(wanted, registry)
-            answer = {**_described(opened), "summary": asdict(summarise(opened.dataset))}
+    with terminal.busy(f"Reading {name}"):
+        answer = asdict(describe(wanted, registry))
     if as_json:
         terminal.print_json(answer)
     else:
@@ -203,16 +186,3 @@ def remove(name: str, *, as_json: bool) -> None:
         terminal.print_json({"name": name, "path": str(spec.path)})
     else:
         click.echo(f"{name} is forgotten; {spec.path} is still there.")
-
-
-def _listed(entry: "Listed") -> dict[str, Any]:
-    return {**asdict(entry), "info": None if entry.info is None else asdict(entry.info)}
-
-
-def _described(opened: "Opened") -> dict[str, Any]:
-    return {
-        "name": opened.name,
-        "place": opened.place,
-        "info": None if opened.info is None else asdict(opened.info),
-        "notices": list(opened.notices),
-    }

@@ -10,7 +10,7 @@ import click
 from pubench.cli.options import examples, json_option
 
 if TYPE_CHECKING:
-    from pubench.metrics.prior import Sampling
+    from pubench.types import Sampling
 
 PICTURES = (".png", ".svg", ".pdf")
 

@@ -1,1 +1,1 @@
-"""Reading files."""
+"""Data sets: files and downloads, names, PU views and splits."""

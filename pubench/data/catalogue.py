@@ -1,9 +1,10 @@
-"""All data sets by name, without loading any."""
+"""All data sets by name, and one of them in figures. Nothing is downloaded here."""
 
 from dataclasses import dataclass
 
 from pubench.data.aliases import list_aliases
-from pubench.data.sources import aliases_folder, local_files
+from pubench.data.sources import Wanted, aliases_folder, local_files, open_dataset
+from pubench.data.summary import Summary, summarise
 from pubench.dataset_api import DatasetInfo, DatasetLoader
 from pubench.registry import Registry
 
@@ -42,6 +43,34 @@ def catalogue(registry: Registry) -> list[Listed]:
         if issubclass(entry.plugin, DatasetLoader) and entry.name not in aliases
     ]
     return yours + registered
+
+
+@dataclass(frozen=True)
+class Description:
+    """One data set in figures.
+
+    Attributes:
+        name: what it is called.
+        place: the file, "generated" or "not fetched".
+        info: what is known of it beforehand; None for a file.
+        notices: one sentence each, for the person who asked.
+        summary: its figures; None for one that is not fetched.
+    """
+
+    name: str
+    place: str
+    info: DatasetInfo | None
+    notices: tuple[str, ...]
+    summary: Summary | None
+
+
+def describe(wanted: Wanted, registry: Registry) -> Description:
+    """Return a data set in figures; of one that is not here, what is known beforehand. Raises as `open_dataset`."""
+    for entry in catalogue(registry):
+        if (entry.name, entry.state) == (wanted.name, NOT_FETCHED):
+            return Description(entry.name, NOT_FETCHED, entry.info, (), None)
+    opened = open_dataset(wanted, registry)
+    return Description(opened.name, opened.place, opened.info, opened.notices, summarise(opened.dataset))
 
 
 def _place(loader: type[DatasetLoader]) -> tuple[str, str]:

@@ -16,11 +16,10 @@ from scipy.special import expit
 from pubench.errors import DataError, ParameterError, suggestion
 from pubench.seeds import Seed
 from pubench.truth import Truth
-from pubench.types import BoolVector, FloatVector, IndexVector, PUData, Table
+from pubench.types import BoolVector, FloatVector, IndexVector, PUData, Sampling, Table
 
 Mechanism: TypeAlias = Literal["scar", "feature", "probability"]
 Direction: TypeAlias = Literal["rising", "falling"]
-Sampling: TypeAlias = Literal["single-training-set", "case-control"]
 
 #: From the lowest to the highest positive the log-odds of being labelled change by this: from 1:7 to 7:1 around 1/2.
 _STEEPNESS = 4.0

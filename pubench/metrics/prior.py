@@ -6,7 +6,7 @@ A prior is given as one number, and the band is then what half and twice that nu
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,9 @@ from pubench.errors import DataError, ParameterError
 from pubench.metrics.label_free import curve_of
 from pubench.metrics.ranks import Label, Placed, check_and_place
 from pubench.metrics.theory import auc_from_aul
+from pubench.types import Sampling
 
 Prior: TypeAlias = float | tuple[float, float, float]
-Sampling: TypeAlias = Literal["single-training-set", "case-control"]
 
 
 @dataclass(frozen=True)
