@@ -17,15 +17,17 @@ Contracts of data sets stand apart in `pubench.dataset_api`, because they carry 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
 from pubench.seeds import Seed
 from pubench.spaces import Space, Value, resolve
-from pubench.types import Affinity, FloatVector, PUData, Resources, Scores, Table, Tags
+from pubench.types import Affinity, FloatVector, IndexVector, Json, PUData, Resources, Scores, Table, Tags
 
 #: The version of these contracts and hooks; a plugin states the one it was written for as `pubench_api`.
 API_VERSION = 1
@@ -75,7 +77,7 @@ class Plugin(ABC):
 
 @dataclass(frozen=True)
 class Takes:
-    """What a plugin digests by itself; what it does not take is imputed or encoded before it sees it."""
+    """What a learner digests by itself; what it does not take is imputed or encoded before it sees it."""
 
     missing: bool = False
     categorical: bool = False
@@ -90,23 +92,43 @@ class FittedSimilarity(ABC):
         """One value per row of the data it was fitted on, in the same order."""
 
     @abstractmethod
-    def score_new(self, X: Table) -> Affinity:
+    def score_new(self, X: Table, resources: Resources) -> Affinity:
         """Return one value per row of `X`, rows that were not fitted on, against the fitted data."""
+
+    @property
+    def chosen(self) -> Mapping[str, Json]:
+        """What fitting decided by itself, for records and reports, such as {"k": 18}."""
+        return MappingProxyType({})
 
 
 class Similarity(Plugin):
     """How much each unlabeled row resembles the labelled positives, as a probability: Step 1 of ProbTagging."""
 
     kind = Kind.SIMILARITY
-    takes: ClassVar[Takes] = Takes()
 
     @abstractmethod
     def fit(self, data: PUData, seed: Seed, resources: Resources) -> FittedSimilarity:
         """Relate every row of `data` to its labelled positives.
 
-        `data.X` is scaled: distances between its rows are meaningful. Memory stays within a small multiple of
-        `data.X`; n_rows x n_rows is never held at once.
+        `data.X` is embedded (see `pubench.Embedding`): float32, no value missing, no categories left, and Euclidean
+        distances between its rows are meaningful. Memory stays within a small multiple of `data.X`; n_rows x n_rows
+        is never held at once.
         """
+
+    def fit_folds(
+        self, data: PUData, folds: Sequence[IndexVector], seed: Seed, resources: Resources
+    ) -> Iterator[FittedSimilarity]:
+        """Yield what `fit` returns for `data.take(rows)`, for each of the `folds`, ascending row numbers.
+
+        Override it where folds can share work; the results must stay equal to those of `fit` on each fold alone.
+        """
+        for number, rows in enumerate(folds):
+            share = partial(_part, resources.progress, number, len(folds))
+            yield self.fit(data.take(rows), seed, replace(resources, progress=share))
+
+
+def _part(progress: Callable[[float], None], number: int, parts: int, share: float) -> None:
+    progress((number + share) / parts)
 
 
 #: Whatever a learner's `prepare` returns; only the same learner looks inside.
@@ -123,6 +145,14 @@ class Model(ABC):
         `X` has the features, in order and kind, of the table it was trained on.
         """
 
+    @abstractmethod
+    def importances(self) -> FloatVector:
+        """Return how much each feature was used: shape (n_features,), none negative, 1 in all or all 0."""
+
+    @abstractmethod
+    def save(self, path: Path) -> None:
+        """Write the model to the file `path` in the library's own format or as JSON, never as a pickle."""
+
 
 class Learner(Plugin):
     """A binary classifier for tables; its defaults hold at one positive in a thousand rows.
@@ -130,23 +160,36 @@ class Learner(Plugin):
     Attributes:
         takes: what it digests by itself.
         supports_cuda: its library can use CUDA; `cuda_problem` says whether it can here.
+        suffix: how the names of its models' files end, with the dot.
     """
 
     kind = Kind.LEARNER
     takes: ClassVar[Takes] = Takes(missing=True)
     supports_cuda: ClassVar[bool] = False
+    suffix: ClassVar[str]
 
     @abstractmethod
     def prepare(self, X: Table, resources: Resources) -> Prepared:
         """Do once what all trainings on `X` share, such as binning.
 
         Depends on `X` alone, not on this learner's parameters: members and trials share the result, and `train`
-        leaves it as it was.
+        leaves it as it was, also when called from several threads at once.
         """
 
     @abstractmethod
     def train(self, prepared: Prepared, tags: Tags, seed: Seed, resources: Resources) -> Model:
-        """Train on the prepared rows with these tags; rows of weight 0 have no influence."""
+        """Train on the prepared rows with these tags; rows of weight 0 have no influence.
+
+        It may be called from several threads at once, each with threads of its own.
+        """
+
+    @classmethod
+    @abstractmethod
+    def load(cls, path: Path) -> Model:
+        """Read a model back from the file `path`: it predicts what the saved one did, bit for bit.
+
+        The file may be hostile: reading it runs no code of its own, and what is no such model raises `DataError`.
+        """
 
     @classmethod
     def cuda_problem(cls) -> str | None:

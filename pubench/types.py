@@ -8,11 +8,11 @@ The true labels are not here: see `pubench.truth`, which training and tuning can
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ FloatVector: TypeAlias = npt.NDArray[np.float64]
 BoolVector: TypeAlias = npt.NDArray[np.bool_]
 IndexVector: TypeAlias = npt.NDArray[np.int64]
 FloatMatrix: TypeAlias = npt.NDArray[np.float32 | np.float64]
+Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 FeatureKind: TypeAlias = Literal["numeric", "boolean", "categorical", "date"]
 Device: TypeAlias = Literal["cpu", "cuda"]
 #: Labelled positives are part of the population of the unlabeled rows, or were collected apart from it.
@@ -201,26 +202,42 @@ class Affinity:
 
 
 @dataclass(frozen=True, eq=False)
+class Examples:
+    """Tags spelled out for a learner that knows two classes only: `rows[i]` is `positive[i]` with `weight[i]`.
+
+    A row of a soft tag stands here twice, as a positive and as a negative one that share its weight.
+    """
+
+    rows: IndexVector
+    positive: BoolVector
+    weight: FloatVector | None
+
+
+@dataclass(frozen=True, eq=False)
 class Tags:
     """The labels one member is trained on.
 
     Attributes:
-        positive: shape (n_rows,), bool; among the rows that count there is a positive and a negative one.
+        positive: shape (n_rows,), float64 in [0, 1]: 1 or 0 in a hard tag, a share between them in a soft one. Among
+            the rows that count something is positive and something negative.
         weight: shape (n_rows,), float64 >= 0; a row of weight 0 is as good as absent. None: all rows count 1.
     """
 
-    positive: BoolVector
+    positive: FloatVector
     weight: FloatVector | None = None
 
     def __post_init__(self) -> None:
-        _freeze(self, "positive", as_labels(self.positive, "Tags"))
+        positive = _vector(self.positive, np.float64, "Tags")
+        if not np.all((positive >= 0) & (positive <= 1)):
+            raise DataError("Tags lie between 0 and 1; found a value outside, or NaN.")
+        _freeze(self, "positive", positive)
         if self.weight is not None:
             weight = _vector(self.weight, np.float64, "Weights of tags")
             if weight.shape != self.positive.shape or not np.all((weight >= 0) & np.isfinite(weight)):
                 raise DataError("Weights of tags are finite, not negative, and one per row.")
             _freeze(self, "weight", weight)
         tagged = self.positive[self.counted]
-        if tagged.all() or not tagged.any():
+        if np.all(tagged == 1) or not tagged.any():
             raise DataError(
                 "Tags need a positive and a negative row among those that count; a learner tells two classes."
             )
@@ -229,6 +246,23 @@ class Tags:
     def counted(self) -> IndexVector:
         """The rows that count: all, or those of a weight above 0, ascending."""
         return np.arange(len(self.positive)) if self.weight is None else np.flatnonzero(self.weight)
+
+    @property
+    def are_hard(self) -> bool:
+        """Whether every row is wholly positive or wholly negative."""
+        return bool(np.all((self.positive == 0) | (self.positive == 1)))
+
+    def examples(self) -> Examples:
+        """Return the same as hard labels: the rows that count, those with a soft tag twice."""
+        rows = self.counted
+        weight = None if self.weight is None else self.weight[rows]
+        if self.are_hard:
+            return Examples(rows, self.positive[rows] == 1, weight)
+        share = self.positive[rows]
+        full = np.ones(len(rows)) if weight is None else weight
+        both = np.concatenate([full * share, full * (1 - share)])
+        used = np.flatnonzero(both)
+        return Examples(np.tile(rows, 2)[used], np.arange(len(both))[used] < len(rows), both[used])
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,12 +279,41 @@ class Scores:
         _freeze(self, "values", values)
 
 
+class Keep(Protocol):
+    """Keeps arrays that are dear to compute: `keep(key, make)` is `make()`, or what it returned for this key before.
+
+    The key must name everything that decides the result; see `pubench.content_key`.
+    """
+
+    def __call__(self, key: str, make: Callable[[], Arrays], /) -> Arrays:
+        """Return the arrays of this key."""
+
+
+def make_anew(key: str, make: Callable[[], Arrays], /) -> Arrays:  # noqa: ARG001 - the protocol's signature
+    """Keep nothing."""
+    return make()
+
+
+def tell_nobody(share: float, /) -> None:
+    """Take note of progress and do nothing."""
+
+
 @dataclass(frozen=True)
 class Resources:
-    """What a plugin may use: so many threads, this device. A plugin starts no process and no further thread."""
+    """What a plugin may use, and whom it tells.
+
+    Attributes:
+        n_threads: so many threads may work at once; a plugin starts no process.
+        device: where to compute, for learners that have a choice.
+        keep: a cache for what is dear to compute and needed again; results are the same without it.
+        progress: told now and then, never from two threads at once, which share of the work is done, in [0, 1].
+            What it raises ends the work and goes through: so work is cancelled.
+    """
 
     n_threads: int = 1
     device: Device = "cpu"
+    keep: Keep = make_anew
+    progress: Callable[[float], None] = tell_nobody
 
 
 class Status(StrEnum):

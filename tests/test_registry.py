@@ -34,8 +34,11 @@ BODIES = {
         class Mine(Learner):
             "Mine."
             name = "mine"
+            suffix = ".mine"
             def prepare(self, X, resources): ...
             def train(self, prepared, tags, seed, resources): ...
+            @classmethod
+            def load(cls, path): ...
     """,
     "pubench_register_methods": """
         class Mine(Method):
@@ -45,6 +48,7 @@ BODIES = {
     """,
 }
 SIMILARITY = "pubench_register_similarities"
+BUILT_IN = ["isolation", "kernel", "knn"]
 
 
 def source(hook: str = SIMILARITY, name: str = "mine", head: str = HEAD, mark: str = "@hookimpl") -> str:
@@ -88,10 +92,16 @@ def only_error(registry: Registry) -> str:
     return str(failure.error)
 
 
+def own(registry: Registry) -> list[str]:
+    """Return the names of the similarities that a test has added to the built-in ones."""
+    return [name for name in registry.names(Kind.SIMILARITY) if name not in BUILT_IN]
+
+
 def test_built_ins_come_through_the_entry_point() -> None:
     registry = load_registry()
     assert registry.failures == ()
     assert registry.names(Kind.LEARNER) == ["catboost", "histgb", "lightgbm", "logistic", "xgboost"]
+    assert registry.names(Kind.SIMILARITY) == BUILT_IN
     assert registry.find("naive").origin.package == "pubench"
 
 
@@ -131,7 +141,7 @@ def test_autoload_can_be_switched_off_and_built_ins_stay(site: Path) -> None:
 def test_files_from_the_environment_and_the_command_line_load_once(tmp_path: Path) -> None:
     one, two = write(tmp_path, source(), "one.py"), write(tmp_path, source(name="other"), "two.py")
     registry = load_registry([one], environ={FILES: os.pathsep.join([str(one), str(two)])})
-    assert registry.names(Kind.SIMILARITY) == ["mine", "other"]
+    assert own(registry) == ["mine", "other"]
     assert registry.failures == ()
 
 
@@ -171,6 +181,14 @@ FAULTS = {
         source().replace("register(Mine)", "raise ValueError('a\\nb\\x1b[31m')"),
         "ValueError: a b[31m",
     ),
+    "no suffix": (
+        source("pubench_register_learners").replace('suffix = ".mine"', ""),
+        "'mine' does not define suffix",
+    ),
+    "no load": (
+        source("pubench_register_learners").replace("def load", "def read"),
+        "'mine' does not define load",
+    ),
     "no info": (
         source("pubench_register_datasets").replace('info = DatasetInfo("t", 2, 1, 1, "here", "none")', ""),
         "'mine' does not define info",
@@ -199,7 +217,7 @@ def test_a_plugin_at_fault_is_one_line_and_stops_nothing_else(fault: str, tmp_pa
     text, message = FAULTS[fault]
     path = write(tmp_path, text)
     registry = load_registry([path, write(tmp_path, source(name="good"), "good.py")])
-    assert registry.names(Kind.SIMILARITY) == ["good"]
+    assert own(registry) == ["good"]
     error = only_error(registry)
     assert "\n" not in error
     assert str(path) in error
@@ -214,14 +232,14 @@ def test_strict_makes_it_fatal(fault: str, tmp_path: Path) -> None:
 
 def test_a_plugin_registers_wholly_or_not_at_all(tmp_path: Path) -> None:
     text = source().replace("register(Mine)", "register(Mine); 1 / 0")
-    assert load_registry([write(tmp_path, text)]).names(Kind.SIMILARITY) == []
+    assert own(load_registry([write(tmp_path, text)])) == []
 
 
 def test_a_file_that_failed_can_be_mended_and_loaded_again(tmp_path: Path) -> None:
     path = write(tmp_path, "1 / 0\n")
     assert load_registry([path]).failures
     path.write_text(source())
-    assert load_registry([path]).names(Kind.SIMILARITY) == ["mine"]
+    assert own(load_registry([path])) == ["mine"]
 
 
 @pytest.mark.parametrize(
@@ -236,7 +254,7 @@ def test_two_packages_under_one_name_are_both_named(site: Path) -> None:
     install(site, "acme-pu", source())
     install(site, "zeta-pu", source(), version="1.0")
     registry = load_registry()
-    assert registry.names(Kind.SIMILARITY) == []
+    assert own(registry) == []
     with pytest.raises(DuplicateNameError, match=r"similarity 'mine': acme-pu 0.3 and zeta-pu 1.0"):
         registry.find("mine", Kind.SIMILARITY)
     with pytest.raises(DuplicateNameError):

@@ -1,11 +1,27 @@
 """The values that flow: what they accept, and that nobody can change them."""
 
+import pickle
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pubench.errors import DataError
 from pubench.truth import Truth
-from pubench.types import Affinity, Feature, PUData, Record, RunSpec, Scores, Split, Status, Table, Tags
+from pubench.types import (
+    Affinity,
+    Feature,
+    PUData,
+    Record,
+    Resources,
+    RunSpec,
+    Scores,
+    Split,
+    Status,
+    Table,
+    Tags,
+)
 
 X = np.arange(12.0).reshape(6, 2)
 S = np.array([1, 0, 0, 1, 0, 0], dtype=bool)
@@ -100,10 +116,125 @@ def test_rows_of_weight_zero_do_not_count() -> None:
         Tags(S, -np.ones(6))
 
 
-def test_tags_hold_both_classes_among_the_rows_that_count() -> None:
-    for positive, weight in ((np.ones(6, bool), None), (np.zeros(6, bool), None), (S, S.astype(float))):
-        with pytest.raises(DataError, match="a positive and a negative"):
+@pytest.mark.parametrize(
+    ("positive", "weight"),
+    [
+        (np.ones(6), None),
+        (np.zeros(6), None),
+        (S, S.astype(float)),
+        (S, (~S).astype(float)),
+        ([1.0, 0.5, 0.5], [1.0, 0.0, 0.0]),
+        ([0.0, 0.5, 0.5], [1.0, 0.0, 0.0]),
+        (S, np.zeros(6)),
+        ([], None),
+    ],
+)
+def test_tags_hold_both_classes_among_the_rows_that_count(positive: np.ndarray, weight: np.ndarray) -> None:
+    with pytest.raises(DataError, match="a positive and a negative"):
+        Tags(positive, weight)
+
+
+@pytest.mark.parametrize("positive", [[0.5], [1.0, 0.5], [0.0, 1e-9]])
+def test_a_soft_tag_is_of_both_classes(positive: list[float]) -> None:
+    assert Tags(np.array(positive)).positive.tolist() == positive
+
+
+@pytest.mark.parametrize("positive", [[0.0, 1.01], [1.0, -0.01], [0.0, 1.0, np.nan], [0.0, np.inf]])
+def test_tags_are_shares(positive: list[float]) -> None:
+    with pytest.raises(DataError, match="between 0 and 1"):
+        Tags(np.array(positive))
+
+
+@pytest.mark.parametrize("weight", [[-1.0, 1.0], [1.0, np.nan], [np.inf, 1.0], [1.0], [1.0, 1.0, 1.0]])
+def test_weights_of_tags_are_finite_not_negative_and_one_per_row(weight: list[float]) -> None:
+    with pytest.raises(DataError, match="finite, not negative, and one per row"):
+        Tags(np.array([1.0, 0.0]), np.array(weight))
+
+
+def test_tags_and_weights_are_vectors() -> None:
+    for positive, weight in ((S.reshape(2, 3), None), (S, np.ones((6, 1)))):
+        with pytest.raises(DataError, match="one-dimensional"):
             Tags(positive, weight)
+
+
+def test_tags_are_float_and_can_not_be_written() -> None:
+    tags = Tags(S, np.array([0, 1, 2, 3, 4, 5]))
+    assert tags.weight is not None
+    for array in (tags.positive, tags.weight):
+        assert array.dtype == np.float64
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_tags_are_hard_when_every_row_is_of_one_class() -> None:
+    assert Tags(S).are_hard
+    assert not Tags(np.array([1.0, 0.0, 0.5])).are_hard
+
+
+def test_hard_tags_are_examples_as_they_stand() -> None:
+    examples = Tags(S).examples()
+    assert examples.rows.tolist() == [0, 1, 2, 3, 4, 5]
+    assert examples.positive.tolist() == S.tolist()
+    assert examples.weight is None
+    weighted = Tags(S, np.array([1, 0, 2.0, 0, 3, 0])).examples()
+    assert weighted.weight is not None
+    assert weighted.rows.tolist() == [0, 2, 4]
+    assert weighted.positive.tolist() == [True, False, False]
+    assert weighted.weight.tolist() == [1, 2, 3]
+
+
+def test_a_soft_tag_is_two_examples_that_share_its_weight() -> None:
+    examples = Tags(np.array([1.0, 0.25, 0.0, 0.5]), np.array([1.0, 4.0, 2.0, 0.0])).examples()
+    assert examples.weight is not None
+    found = zip(examples.rows.tolist(), examples.positive.tolist(), examples.weight.tolist(), strict=True)
+    assert sorted(found) == [(0, True, 1.0), (1, False, 3.0), (1, True, 1.0), (2, False, 2.0)]
+
+
+def test_soft_tags_without_weights_count_one_a_row() -> None:
+    examples = Tags(np.array([1.0, 0.25])).examples()
+    assert examples.weight is not None
+    assert examples.positive.dtype == np.bool_
+    assert examples.weight.tolist() == [1.0, 0.25, 0.75]
+
+
+@given(st.data())
+def test_examples_weigh_what_the_tags_do(data: st.DataObject) -> None:
+    share = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1))
+    free = data.draw(st.lists(st.tuples(share, st.one_of(st.just(0.0), st.floats(1e-3, 1e3))), max_size=20))
+    positive, weight = np.array([(1.0, 1.0), (0.0, 1.0), *free]).T
+    examples = Tags(positive, weight).examples()
+    assert examples.weight is not None
+    assert (examples.weight > 0).all()
+    assert set(examples.rows.tolist()) == set(np.flatnonzero(weight).tolist())
+    for is_positive, part in ((True, positive), (False, 1 - positive)):
+        of_class = examples.positive == is_positive
+        rows = examples.rows[of_class]
+        assert len(set(rows.tolist())) == len(rows)
+        total = np.bincount(rows, examples.weight[of_class], minlength=len(weight))
+        np.testing.assert_allclose(total, weight * part, rtol=1e-12, atol=0)
+    both = np.bincount(examples.rows, examples.weight, minlength=len(weight))
+    np.testing.assert_allclose(both, weight, rtol=1e-12, atol=0)
+
+
+def test_without_a_cache_all_is_made_anew_and_nobody_is_told() -> None:
+    calls = []
+
+    def make() -> dict[str, np.ndarray]:
+        calls.append(1)
+        return {"a": X}
+
+    resources = Resources()
+    assert (resources.n_threads, resources.device) == (1, "cpu")
+    assert [resources.keep("key", make)["a"] is X for _ in range(2)] == [True, True]
+    assert len(calls) == 2
+    resources.progress(0.5)
+
+
+def test_resources_compare_and_travel_to_other_processes() -> None:
+    assert Resources() == Resources(n_threads=1)
+    assert Resources() != Resources(n_threads=2)
+    assert hash(Resources()) == hash(Resources())
+    assert pickle.loads(pickle.dumps(Resources(2, "cuda"))) == Resources(2, "cuda")  # noqa: S301 - our own bytes
 
 
 @pytest.mark.parametrize("labels", [[1, -1, 0], [1.0, np.nan, 0.0], [2, 0, 0], ["a", "b", "b"]])

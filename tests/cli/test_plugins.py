@@ -16,9 +16,12 @@ pubench_api = 1
 class Mine(Learner):
     """Mine [bold]brackets[/] and all."""
     name = "NAME"
+    suffix = ".mine"
     space = {"a": Float(0.0, 1.0, default=0.5, help="an [a]")}
     def prepare(self, X, resources): ...
     def train(self, prepared, tags, seed, resources): ...
+    @classmethod
+    def load(cls, path): ...
 
 @hookimpl
 def pubench_register_learners(register):
@@ -46,7 +49,7 @@ def broken(tmp_path: Path) -> Path:
 
 def test_list_shows_kind_name_package_and_ranges(mine: Path) -> None:
     output = run("list", "--plugin", mine).stdout
-    for text in ("learner", "xgboost", "pubench", "trees: 20 to 1000, log (100)", "a: 0 to 1 (0.5)"):
+    for text in ("learner", "xgboost", "pubench", "trees: 20 to 500, log (60)", "a: 0 to 1 (0.5)"):
         assert text in output
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from pubench import (
     FittedMethod,
     Method,
@@ -38,4 +40,4 @@ class Naive(Method):
         if parts.learner is None:
             raise NotApplicableError("The naive method needs a learner.")
         prepared = parts.learner.prepare(data.X, resources)
-        return FittedNaive(parts.learner.train(prepared, Tags(data.s), seed, resources))
+        return FittedNaive(parts.learner.train(prepared, Tags(data.s.astype(np.float64)), seed, resources))
