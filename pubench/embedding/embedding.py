@@ -1,0 +1,170 @@
+"""The embedding of a whole table: fitted on features alone, applied in blocks of rows."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+
+from pubench.embedding import documents
+from pubench.embedding.columns import Column, fit_column
+from pubench.embedding.scalings import SCALINGS
+from pubench.errors import DataError, ParameterError, suggestion
+from pubench.types import Feature, Json, Table
+
+#: So many values are worked on at a time: a block and its result stay in the processor's cache, else writing column
+#: by column into rows would fetch every row from memory once per column.
+_BLOCK_VALUES = 2**18
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Turns a table of any kinds into complete float32 numbers between which Euclidean distances are meaningful.
+
+    It sees features alone, so it is label-free by construction.
+
+    Attributes:
+        scaling: of numeric features and dates, one of
+            "standard": mean 0, standard deviation 1;
+            "robust": the same by median and quartiles, which outliers do not move;
+            "quantile": evenly spread ranks, which no monotone change of a feature alters;
+            "none": as they are. Their units then decide what is near.
+            What becomes of flags, categories and missing values: see `pubench.embedding.columns`.
+    """
+
+    scaling: str = "standard"
+
+    def __post_init__(self) -> None:
+        if self.scaling not in SCALINGS:
+            known = f"{', '.join(list(SCALINGS)[:-1])} and {list(SCALINGS)[-1]}"
+            hint = suggestion(str(self.scaling), SCALINGS)
+            raise ParameterError(f"There is no scaling '{self.scaling}'; there are {known}.{hint}")
+
+    def fit(self, X: Table) -> "FittedEmbedding":
+        """Learn the scales of all features from all rows of `X`; in which order they stand does not matter.
+
+        Statistics are computed in float64, a column at a time, and pass over missing values.
+
+        Raises:
+            DataError: no feature varies; a category's code is out of range; a value is too large for "none".
+        """
+        columns = tuple(
+            fit_column(feature, X.values[:, number], self.scaling)
+            for number, feature in enumerate(X.features)
+        )
+        schema = tuple(Feature(feature.name, feature.kind) for feature in X.features)
+        fitted = FittedEmbedding(self, schema, columns)
+        if not fitted.features:
+            raise DataError("No feature tells rows apart: each has one value only, or none at all.")
+        return fitted
+
+
+@dataclass(frozen=True, eq=False)
+class FittedEmbedding:
+    """An embedding that knows a table; it does not change any more and may be used from several threads.
+
+    Attributes:
+        embedding: what was fitted.
+        schema: names and kinds of the features it takes, in order, without their categories.
+        columns: what each of them becomes.
+    """
+
+    embedding: Embedding
+    schema: tuple[Feature, ...]
+    columns: tuple[Column, ...]
+
+    @cached_property
+    def features(self) -> tuple[Feature, ...]:
+        """What the columns of embedded tables are: all numeric, with unique names."""
+        return tuple(Feature(name) for names in self._names for name in names)
+
+    @cached_property
+    def _names(self) -> tuple[tuple[str, ...], ...]:
+        taken: set[str] = set()
+        return tuple(
+            tuple(_unique(name, taken) for name in column.names(feature.name))
+            for feature, column in zip(self.schema, self.columns, strict=True)
+        )
+
+    def transform(self, X: Table) -> Table:
+        """Return the rows of `X` embedded: float32, complete, finite, the columns that `features` describes.
+
+        A row's result depends on that row alone, and is the same bit for bit in any table. Beside the result only a
+        block of rows is held.
+
+        Raises:
+            DataError: `X` has other features than the table this was fitted on.
+        """
+        self._check(X.features)
+        ends = np.cumsum([0, *(len(names) for names in self._names)])
+        writers = [
+            (number, slice(start, stop), column.writer(feature))
+            for number, (column, feature, (start, stop)) in enumerate(
+                zip(self.columns, X.features, pairwise(ends.tolist()), strict=True)
+            )
+        ]
+        out = np.empty((X.n_rows, len(self.features)), dtype=np.float32)
+        step = max(1, _BLOCK_VALUES // max(X.n_features, len(self.features)))
+        with np.errstate(over="ignore"):  # what overflows is clipped
+            for start in range(0, X.n_rows, step):
+                rows, block = X.values[start : start + step], out[start : start + step]
+                for number, place, write in writers:
+                    write(rows[:, number], block[:, place])
+        return Table(out, self.features)
+
+    def _check(self, features: tuple[Feature, ...]) -> None:
+        for number, (fitted, given) in enumerate(zip(self.schema, features, strict=False), start=1):
+            if (fitted.name, fitted.kind) != (given.name, given.kind):
+                raise DataError(
+                    f"Feature {number} is '{given.name}' ({given.kind}), but the embedding was fitted on "
+                    f"'{fitted.name}' ({fitted.kind}) there."
+                )
+        if len(features) != len(self.schema):
+            raise DataError(
+                f"The table has {len(features)} features; the embedding was fitted on {len(self.schema)}."
+            )
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it as a JSON object; numbers keep every bit."""
+        return {
+            "version": documents.VERSION,
+            "scaling": self.embedding.scaling,
+            "columns": [
+                documents.from_column(feature, column)
+                for feature, column in zip(self.schema, self.columns, strict=True)
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, document: Json) -> Self:
+        """Return what `to_json` wrote down; it transforms as the original did, bit for bit.
+
+        Raises:
+            DataError: it is no such document. It may come from anywhere: nothing in it is run.
+        """
+        parts = documents.Node(document, "the embedding")
+        if parts["version"].value != documents.VERSION:
+            raise DataError(
+                f"The saved embedding is not of version {documents.VERSION}; fit the model again."
+            )
+        scaling = parts["scaling"].text()
+        if scaling not in SCALINGS:
+            raise DataError(f"The saved embedding has the unknown scaling '{scaling}'; fit the model again.")
+        columns = [documents.to_column(node) for node in parts["columns"].items()]
+        if len({feature.name for feature, _ in columns}) != len(columns):
+            raise DataError("The saved embedding has two features of one name; fit the model again.")
+        return cls(
+            Embedding(scaling),
+            tuple(feature for feature, _ in columns),
+            tuple(column for _, column in columns),
+        )
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    """Return the name, with a number behind it if it is taken, and take it."""
+    number, candidate = 2, name
+    while candidate in taken:
+        candidate, number = f"{name} ({number})", number + 1
+    taken.add(candidate)
+    return candidate
