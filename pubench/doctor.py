@@ -5,14 +5,15 @@ import platform
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from warnings import catch_warnings
 
 from pubench.discovery import PACKAGE, guard
 from pubench.errors import InputError, PluginError, one_line
-from pubench.paths import cache_folder, data_folder, runs_folder
+from pubench.keeping import machine_cache
+from pubench.paths import data_folder, runs_folder
 from pubench.plugin_api import Learner
 from pubench.registry import Registry
 from pubench.streams import silence
@@ -25,13 +26,18 @@ _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder pubench uses: whether it can be written to, or created, and the free space there."""
+    """A folder pubench uses: whether it can be written to, or created, and the free space there.
+
+    The cache also has a limit and what is used of it.
+    """
 
     role: str
     path: str
     exists: bool
     writable: bool
     free_bytes: int
+    used_bytes: int | None = None
+    limit_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,7 @@ def diagnose(registry: Registry, storage_url: str | None = None) -> Diagnosis:
         cuda=_cuda(registry),
         folders=(
             _folder(DATA, data_folder()),
-            _folder("cache", cache_folder()),
+            _cache(),
             _folder("runs", runs_folder()),
         ),
         storage=_storage(storage_url),
@@ -151,6 +157,12 @@ def _folder(role: str, path: Path) -> Folder:
         writable=os.access(nearest, os.W_OK) and nearest.is_dir(),
         free_bytes=shutil.disk_usage(nearest).free,
     )
+
+
+def _cache() -> Folder:
+    cache = machine_cache()
+    found = _folder("cache", cache.folder)
+    return replace(found, used_bytes=cache.used_bytes, limit_bytes=cache.limit_bytes)
 
 
 def _storage(url: str | None) -> Storage:

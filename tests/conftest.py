@@ -20,7 +20,8 @@ def root() -> Path:
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the user's plugins, aliases, caches and taste in terminals out of every test."""
-    for name in ("PUBENCH_PLUGINS", "COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE"):
+    terminal = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE")
+    for name in ("PUBENCH_PLUGINS", "PUBENCH_CACHE_LIMIT", *terminal):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PUBENCH_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PUBENCH_CONFIG", str(tmp_path_factory.mktemp("config")))

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pubench.data.aliases import find_alias, list_aliases
-from pubench.data.cache import entry_key, kept_dataset
+from pubench.data.cache import kept_dataset
 from pubench.data.download import find, obtain
 from pubench.data.reading import FileSpec, read_file
 from pubench.dataset_api import DataFile, Dataset, DatasetInfo, DatasetLoader
 from pubench.errors import DataError, InputError, suggestion
-from pubench.paths import cache_folder, config_folder, data_folder
+from pubench.keeping import content_key
+from pubench.paths import cache_folder, cache_limit, config_folder, data_folder
 from pubench.plugin_api import Kind
 from pubench.registry import Entry, Registry
 from pubench.seeds import Seed
@@ -146,8 +147,8 @@ def _open_registered(entry: Entry, wanted: Wanted, progress: Progress | None) ->
         paths = fetch_files(loader, progress)
         dataset = loader().load(paths, wanted.rows, seed)
         return Opened(wanted.name, dataset, loader.info, ", ".join(map(str, paths)))
-    key = entry_key(wanted.name, str(entry.origin), loader.revision, wanted.rows, wanted.seed)
-    kept = kept_dataset(cache_folder(), key, lambda: loader().load([], wanted.rows, seed))
+    key = content_key("dataset", wanted.name, str(entry.origin), loader.revision, wanted.rows, wanted.seed)
+    kept = kept_dataset(cache_folder(), key, lambda: loader().load([], wanted.rows, seed), cache_limit())
     notices = (kept.notice,) if kept.notice else ()
     return Opened(wanted.name, kept.dataset, loader.info, "generated", notices=notices)
 

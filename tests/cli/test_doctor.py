@@ -33,6 +33,23 @@ def test_doctor_is_readable_and_quiet() -> None:
         assert word in result.stdout
 
 
+def test_doctor_tells_how_full_the_cache_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUBENCH_CACHE", str(tmp_path))
+    monkeypatch.setenv("PUBENCH_CACHE_LIMIT", "3GiB")
+    (tmp_path / "arrays/entry").mkdir(parents=True)
+    (tmp_path / "arrays/entry/a.npy").write_bytes(b"x" * 1000)
+    (cache,) = (folder for folder in json.loads(run("--json").stdout)["folders"] if folder["role"] == "cache")
+    assert (cache["used_bytes"], cache["limit_bytes"]) == (1000, 3 * 2**30)
+    assert "0.0 GiB of at most 3.0 GiB used" in " ".join(run().stdout.split())
+
+
+def test_a_limit_that_is_no_size_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUBENCH_CACHE_LIMIT", "plenty")
+    result = run()
+    assert result.exit_code == 2
+    assert "PUBENCH_CACHE_LIMIT is 'plenty'" in result.stderr
+
+
 def test_doctor_creates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PUBENCH_DATA", str(tmp_path / "data"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pubench.data.cache import entry_key, kept_dataset
+from pubench.data.cache import kept_dataset
 from pubench.data.summary import fingerprint
 from pubench.dataset_api import Dataset
 from pubench.truth import Truth
@@ -41,7 +41,9 @@ def test_the_second_time_nothing_is_made(tmp_path: Path) -> None:
     assert second.notice == ""
 
 
-@pytest.mark.parametrize("file", ["values.npy", "observed.npy", "truth.npy", "description.json"])
+@pytest.mark.parametrize(
+    "file", ["values.npy", "observed.npy", "truth.npy", "features.npy", "description.json"]
+)
 @pytest.mark.parametrize("damage", ["cut", "gone", "changed"])
 def test_a_damaged_entry_is_made_again_and_said_so(file: str, damage: str, tmp_path: Path) -> None:
     make = Maker()
@@ -83,5 +85,8 @@ def test_an_entry_that_another_process_made_meanwhile_is_fine(tmp_path: Path) ->
     assert kept_dataset(tmp_path, "k", slow).notice == ""
 
 
-def test_keys_tell_contents_apart() -> None:
-    assert len({entry_key("a", 1), entry_key("a", 2), entry_key("a", None), entry_key("a1")}) == 4
+def test_a_data_set_beyond_the_limit_is_not_kept(tmp_path: Path) -> None:
+    make = Maker()
+    notices = [kept_dataset(tmp_path, "k", make, limit_bytes=10).notice for _ in range(2)]
+    assert make.calls == 2
+    assert all("not kept" in notice for notice in notices)
