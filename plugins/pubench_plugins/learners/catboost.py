@@ -1,11 +1,26 @@
 """CatBoost."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pubench import Float, FloatVector, Int, Learner, Model, Resources, Seed, Table, Tags, Takes
+from pubench import (
+    Examples,
+    Float,
+    FloatVector,
+    Int,
+    Learner,
+    Model,
+    NotApplicableError,
+    Resources,
+    Seed,
+    Table,
+    Tags,
+    Takes,
+)
+from pubench_plugins.learners.model_files import check_columns, expect, reading, shares
 
 if TYPE_CHECKING:
     import catboost
@@ -16,58 +31,114 @@ class CatBoostModel(Model):
     """A CatBoost model."""
 
     model: "catboost.CatBoost"
+    n_features: int
 
     def predict(self, X: Table, resources: Resources) -> FloatVector:
         """Return the model's probabilities."""
+        check_columns(X, self.n_features)
         both = self.model.predict(X.values, prediction_type="Probability", thread_count=resources.n_threads)
         return np.asarray(both[:, 1], dtype=np.float64)
 
+    def importances(self) -> FloatVector:
+        """Return each feature's share of how much predictions change with it."""
+        return shares(self.model.get_feature_importance(type="PredictionValuesChange", thread_count=1))
+
+    def save(self, path: Path) -> None:
+        """Write CatBoost's binary form."""
+        self.model.save_model(str(path), format="cbm")
+
 
 class CatBoost(Learner):
-    """Gradient-boosted oblivious trees by CatBoost; runs on CUDA too."""
+    """Gradient-boosted oblivious trees by CatBoost, few and shallow for few positives; runs on CUDA too.
+
+    CatBoost chooses splits by the number of rows on either side, not by their hessians. With one positive in a thousand
+    its trees chase single positives, unless both classes weigh the same: measured on simulated interactions, AUC .65
+    without weights and .84 with them. The odds are put right afterwards, so that it predicts P(positive).
+    """
 
     name = "catboost"
     takes = Takes(missing=True)
     supports_cuda = True
+    suffix = ".cbm"
     space = {
-        "trees": Int(20, 1000, default=200, log=True, help="boosting rounds"),
-        "learning_rate": Float(0.01, 0.3, default=0.1, log=True, help="shrinkage of each tree"),
-        "depth": Int(1, 10, default=4, help="depth of trees"),
-        "l2": Float(0.1, 100.0, default=10.0, log=True, help="L2 penalty on leaf values"),
+        "trees": Int(20, 500, default=60, log=True, help="boosting rounds"),
+        "learning_rate": Float(0.02, 0.5, default=0.15, log=True, help="shrinkage of each tree"),
+        "depth": Int(1, 8, default=3, help="depth of trees"),
+        "l2": Float(0.1, 100.0, default=5.0, log=True, help="L2 penalty on leaf values, in positives"),
         "random_strength": Float(0.01, 10.0, default=1.0, log=True, help="noise added to split scores"),
     }
 
-    def prepare(self, X: Table, resources: Resources) -> Table:  # noqa: ARG002 - the contract's signature
-        """Keep the rows: CatBoost stores labels with the bins, so each training bins for itself."""
-        return X
+    def prepare(self, X: Table, resources: Resources) -> "catboost.Pool":
+        """Bin the rows once, each as a negative and, n_rows further on, as a positive one.
 
-    def train(self, prepared: Table, tags: Tags, seed: Seed, resources: Resources) -> CatBoostModel:
-        """Boost on the rows that count."""
+        A pool's labels can not be changed, but a slice of a binned pool is binned and takes 15 ms at 200,000 x 30,
+        where binning takes a second: so a training gets its labels by choosing among the two.
+        """
         import catboost  # noqa: PLC0415 - heavy imports happen when used
 
-        rows = tags.counted
-        weight = None if tags.weight is None else tags.weight[rows]
-        data = catboost.Pool(
-            prepared.values[rows],
-            label=tags.positive[rows].astype(np.int8),
-            weight=weight,
-            thread_count=resources.n_threads,
-        )
+        twice = np.concatenate([X.values, X.values]).astype(np.float32, copy=False)
+        pool = catboost.Pool(twice, np.repeat([0, 1], X.n_rows), thread_count=resources.n_threads)
+        try:
+            pool.quantize(
+                border_count=128
+            )  # what its GPU trainings use; half the time of 254 and no worse here
+        except catboost.CatBoostError as error:
+            raise NotApplicableError(
+                "CatBoost needs a feature that varies; all of them are constant."
+            ) from error
+        return pool
+
+    def train(self, prepared: "catboost.Pool", tags: Tags, seed: Seed, resources: Resources) -> CatBoostModel:
+        """Boost with classes of equal weight on the rows that count, those with a soft tag as two."""
+        import catboost  # noqa: PLC0415
+
+        examples = tags.examples()
+        weight = np.ones(len(examples.rows)) if examples.weight is None else examples.weight
+        ratio = float(weight[~examples.positive].sum() / weight[examples.positive].sum())
+        weight = np.where(examples.positive, ratio * weight, weight)
+        data = prepared.slice(examples.rows + examples.positive * (prepared.num_row() // 2))
+        data.set_weight(weight)
         params = {
             "loss_function": "Logloss",
-            "boost_from_average": False,  # as in the other learners: the average is no start at 1:1000
+            "boost_from_average": False,  # with equal weights the average is where it starts anyway
+            "boosting_type": "Plain",
+            "bootstrap_type": "No",
+            "leaf_estimation_iterations": 1,  # its ten steps per leaf double the time of training
             "iterations": self.params["trees"],
             "learning_rate": self.params["learning_rate"],
             "depth": self.params["depth"],
-            "l2_leaf_reg": self.params["l2"],
+            "l2_leaf_reg": self.params["l2"]
+            * ratio
+            / float(weight.mean()),  # CatBoost multiplies by the mean
             "random_strength": self.params["random_strength"],
             "task_type": "GPU" if resources.device == "cuda" else "CPU",
             "thread_count": resources.n_threads,
             "random_seed": seed.integer(),
             "allow_writing_files": False,
             "logging_level": "Silent",
+            # Each saves an eighth of the time: no shuffling of rows, of use for categories only, and no loss reports.
+            "has_time": True,
+            "metric_period": self.params["trees"],
         }
-        return CatBoostModel(catboost.train(data, params))
+        model = catboost.train(data, params)
+        raw = model.predict(data, prediction_type="RawFormulaVal", thread_count=resources.n_threads)
+        scale, bias = model.get_scale_and_bias()
+        model.set_scale_and_bias(scale, bias + _shift(np.asarray(raw), examples))
+        return CatBoostModel(model, prepared.num_col())
+
+    @classmethod
+    def load(cls, path: Path) -> CatBoostModel:
+        """Read CatBoost's binary form, which CatBoost itself verifies; but see `model_files` for its limits."""
+        import catboost  # noqa: PLC0415
+
+        model = catboost.CatBoost()
+        with reading(path, "a CatBoost model", catboost.CatBoostError):
+            model.load_model(blob=path.read_bytes())
+            expect(model.get_all_params().get("loss_function") == "Logloss", "its loss should be Logloss")
+            loaded = CatBoostModel(model, len(model.feature_names_))
+            # Some damage shows in the first prediction only.
+            loaded.predict(Table.from_array(np.zeros((1, loaded.n_features))), Resources())
+        return loaded
 
     @classmethod
     def cuda_problem(cls) -> str | None:
@@ -75,3 +146,23 @@ class CatBoost(Learner):
         from catboost.utils import get_gpu_device_count  # noqa: PLC0415
 
         return None if get_gpu_device_count() else "no GPU found"
+
+
+def _shift(raw: FloatVector, examples: Examples) -> float:
+    """Return what to add to the logarithms of odds so that as many positives are expected as there are.
+
+    Newton's method on the intercept of a logistic regression, whose only feature, `raw`, has the coefficient 1.
+    """
+    from scipy.special import expit, logit  # noqa: PLC0415
+
+    weight = np.ones(len(raw)) if examples.weight is None else examples.weight
+    share = float(np.average(examples.positive, weights=weight))
+    shift = float(logit(share)) - float(raw.mean())
+    for _ in range(20):
+        expected = expit(raw + shift)
+        excess = float(np.average(expected, weights=weight)) - share
+        step = excess / float(np.average(expected * (1 - expected), weights=weight))
+        shift -= min(1.0, max(-1.0, step))
+        if abs(step) < 1e-6:
+            break
+    return shift

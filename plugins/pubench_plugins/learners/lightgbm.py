@@ -1,11 +1,14 @@
 """LightGBM."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pubench import Float, FloatVector, Int, Learner, Model, Resources, Seed, Table, Tags, Takes
+from pubench import Choice, Float, FloatVector, Int, Learner, Model, Resources, Seed, Table, Tags, Takes
+from pubench_plugins.learners.lightgbm_text import checked_text
+from pubench_plugins.learners.model_files import check_columns, reading, shares
 
 if TYPE_CHECKING:
     import lightgbm
@@ -19,31 +22,50 @@ class LightGBMModel(Model):
 
     def predict(self, X: Table, resources: Resources) -> FloatVector:
         """Return the booster's probabilities."""
+        check_columns(X, self.booster.num_feature())
         return np.asarray(self.booster.predict(X.values, num_threads=resources.n_threads), dtype=np.float64)
+
+    def importances(self) -> FloatVector:
+        """Return each feature's share of the gain of all splits."""
+        return shares(self.booster.feature_importance("gain"))
+
+    def save(self, path: Path) -> None:
+        """Write LightGBM's text."""
+        path.write_text(self.booster.model_to_string(), encoding="utf-8")
 
 
 class LightGBM(Learner):
-    """Gradient-boosted trees by LightGBM, small and regularised for few positives."""
+    """Gradient-boosted trees by LightGBM, shallow and cut at random, for few positives."""
 
     name = "lightgbm"
     takes = Takes(missing=True, categorical=True)
     supports_cuda = True
+    suffix = ".txt"
+    # At few positives a row's hessian is about its chance to be positive: penalties are counted in positives.
     space = {
-        "trees": Int(20, 1000, default=100, log=True, help="boosting rounds"),
-        "learning_rate": Float(0.01, 0.3, default=0.1, log=True, help="shrinkage of each tree"),
-        "leaves": Int(3, 127, default=15, log=True, help="leaves per tree"),
-        "min_leaf_rows": Int(5, 500, default=20, log=True, help="rows a leaf must hold"),
-        "l2": Float(0.01, 100.0, default=10.0, log=True, help="L2 penalty on leaf values"),
+        "trees": Int(20, 500, default=60, log=True, help="boosting rounds"),
+        "learning_rate": Float(0.02, 0.5, default=0.15, log=True, help="shrinkage of each tree"),
+        "depth": Int(1, 8, default=3, help="depth of trees"),
+        "l2": Float(0.3, 300.0, default=10.0, log=True, help="L2 penalty on leaf values, in positives"),
+        "min_hessian": Float(
+            0.01, 30.0, default=1.0, log=True, help="expected positives that a leaf must hold"
+        ),
+        "random_cuts": Choice((True, False), default=True, help="try one random cut per feature, not all"),
         "features": Float(0.3, 1.0, default=1.0, help="share of features per tree"),
     }
 
     def prepare(self, X: Table, resources: Resources) -> "lightgbm.Dataset":
-        """Bin the rows once."""
+        """Bin the rows once, at most 127 bins per feature: as good as 255 here, and histograms are faster."""
         import lightgbm  # noqa: PLC0415 - heavy imports happen when used
 
         categorical = [j for j, feature in enumerate(X.features) if feature.kind == "categorical"]
-        params = {"num_threads": resources.n_threads, "feature_pre_filter": False, "verbose": -1}
-        placeholder = np.zeros(X.n_rows)  # LightGBM makes no copy of a data set without labels
+        params = {
+            "max_bin": 127,
+            "num_threads": resources.n_threads,
+            "feature_pre_filter": False,
+            "verbose": -1,
+        }
+        placeholder = np.zeros(X.n_rows)  # LightGBM takes no rows from a data set without labels
         return lightgbm.Dataset(
             X.values, placeholder, categorical_feature=categorical, params=params
         ).construct()
@@ -51,32 +73,47 @@ class LightGBM(Learner):
     def train(
         self, prepared: "lightgbm.Dataset", tags: Tags, seed: Seed, resources: Resources
     ) -> LightGBMModel:
-        """Boost on a copy of the binned rows that count, so that trainings can share `prepared`."""
+        """Boost on a copy of the bins of the rows that count: 10 ms for 200,000 x 30, binning takes 1.5 s."""
         import lightgbm  # noqa: PLC0415
 
         rows = tags.counted
-        # LightGBM asks for a list in its types; it takes an array, and a list of a million rows is slow.
-        data = prepared.subset(rows).construct().set_label(tags.positive[rows])  # type: ignore[arg-type]
+        data = prepared.subset([])
+        # Not passed to `subset`, which would sort them as Python objects: four times the cost of the copy.
+        data.used_indices = rows.astype(np.int32)  # type: ignore[assignment]
+        data.construct().set_label(tags.positive[rows])
         if tags.weight is not None:
             data.set_weight(tags.weight[rows])
-        params = {
-            "objective": "binary",
-            # At 1:1000 a start from the average makes first gradients so small that trees barely split.
-            "boost_from_average": False,
+        params = self._booster_params(tags, seed, resources)
+        return LightGBMModel(lightgbm.train(params, data, num_boost_round=self.params["trees"]))
+
+    def _booster_params(self, tags: Tags, seed: Seed, resources: Resources) -> dict[str, object]:
+        return {
+            "objective": "binary" if tags.are_hard else "cross_entropy",
             "learning_rate": self.params["learning_rate"],
-            "num_leaves": self.params["leaves"],
-            "min_data_in_leaf": self.params["min_leaf_rows"],
+            "max_depth": self.params["depth"],
+            "num_leaves": 2 ** self.params["depth"],
+            "min_data_in_leaf": 5,
+            "min_sum_hessian_in_leaf": self.params["min_hessian"],
             "lambda_l2": self.params["l2"],
             "feature_fraction": self.params["features"],
+            "extra_trees": self.params["random_cuts"],
             "device_type": resources.device,
             "num_threads": resources.n_threads,
             "seed": seed.integer(),
             "deterministic": True,
-            "force_row_wise": True,
+            "force_col_wise": True,
             "feature_pre_filter": False,
             "verbose": -1,
         }
-        return LightGBMModel(lightgbm.train(params, data, num_boost_round=self.params["trees"]))
+
+    @classmethod
+    def load(cls, path: Path) -> LightGBMModel:
+        """Read LightGBM's text, tree by tree."""
+        import lightgbm  # noqa: PLC0415
+
+        with reading(path, "a LightGBM model", lightgbm.basic.LightGBMError):
+            text = checked_text(path.read_text(encoding="utf-8"))
+            return LightGBMModel(lightgbm.Booster(model_str=text))
 
     @classmethod
     def cuda_problem(cls) -> str | None:

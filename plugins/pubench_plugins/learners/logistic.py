@@ -1,40 +1,101 @@
 """Logistic regression."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pubench import Float, FloatVector, Learner, Model, Resources, Seed, Table, Tags, Takes
+from pubench_plugins.learners.model_files import (
+    check_columns,
+    expect,
+    floats,
+    read_json,
+    reading,
+    shares,
+    write_json,
+)
+from pubench_plugins.learners.threads import blas_threads, by_rows
 
-if TYPE_CHECKING:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import Pipeline
+_FORM = "pubench logistic 1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """How values become numbers of one size; all arrays have the shape (n_features,).
+
+    Attributes:
+        fill: what stands for a missing value, the feature's median.
+        centre, scale: mean and standard deviation of the filled values.
+        missing_centre, missing_scale: the same of a flag that is 1 where a value is missing, else 0.
+    """
+
+    fill: FloatVector
+    centre: FloatVector
+    scale: FloatVector
+    missing_centre: FloatVector
+    missing_scale: FloatVector
+
+    def apply(self, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """Return the scaled values and, behind them, the scaled flags of all features: twice as many columns."""
+        missing = np.isnan(values)
+        filled = np.where(missing, self.fill, values)
+        flags = (missing - self.missing_centre) / self.missing_scale
+        return np.concatenate([(filled - self.centre) / self.scale, flags], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
 class Scaled:
-    """Imputed and standardised rows, and the steps that made them so."""
+    """Scaled rows, without flags that never vary, and how they were made.
 
-    steps: "Pipeline"
+    Attributes:
+        scaling: of the rows.
+        columns: which columns of `Scaling.apply` are kept.
+        values: shape (n_rows, n_columns).
+    """
+
+    scaling: Scaling
+    columns: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LogisticModel(Model):
-    """A fitted logistic regression and the steps before it."""
+    """A linear score of scaled features.
 
-    steps: "Pipeline"
-    regression: "LogisticRegression"
+    Attributes:
+        scaling: of the features.
+        coefficients: shape (2 n_features,): of the features, then of their flags.
+        intercept: the logarithm of the odds of an average row.
+    """
+
+    scaling: Scaling
+    coefficients: FloatVector
+    intercept: float
 
     def predict(self, X: Table, resources: Resources) -> FloatVector:
-        """Return the regression's probabilities."""
-        from threadpoolctl import threadpool_limits  # noqa: PLC0415 - heavy imports happen when used
+        """Return the probabilities."""
+        from scipy.special import expit  # noqa: PLC0415 - heavy imports happen when used
 
-        with threadpool_limits(resources.n_threads):
-            values = self.steps.transform(X.values)
-            return np.asarray(self.regression.predict_proba(values)[:, 1], dtype=np.float64)
+        check_columns(X, len(self.scaling.fill))
+
+        def predict(values: npt.NDArray[Any]) -> FloatVector:
+            # Not `@`: BLAS has threads of its own, and adds in another order for another number of rows.
+            return np.asarray(np.einsum("ij,j->i", self.scaling.apply(values), self.coefficients))
+
+        return np.asarray(expit(by_rows(predict, X, resources.n_threads) + self.intercept), dtype=np.float64)
+
+    def importances(self) -> FloatVector:
+        """Return each feature's share of the coefficients' sizes, its flag's included."""
+        return shares(np.abs(self.coefficients).reshape(2, -1).sum(axis=0))
+
+    def save(self, path: Path) -> None:
+        """Write the numbers as JSON."""
+        scaling = {field.name: getattr(self.scaling, field.name).tolist() for field in fields(Scaling)}
+        content = {"coefficients": self.coefficients.tolist(), "intercept": self.intercept}
+        write_json(path, {"form": _FORM, "scaling": scaling, **content})
 
 
 class Logistic(Learner):
@@ -42,28 +103,55 @@ class Logistic(Learner):
 
     name = "logistic"
     takes = Takes(missing=True)
-    space = {"c": Float(1e-4, 100.0, default=1.0, log=True, help="inverse strength of the L2 penalty")}
+    suffix = ".json"
+    # On standardised features with few positives: c = 1 gives AUC .965 on Credit Card and .813 on a part of APS,
+    # .01 gives .976 and .980, and simulated sets do not mind.
+    space = {"c": Float(1e-5, 10.0, default=0.01, log=True, help="inverse strength of the L2 penalty")}
 
-    def prepare(self, X: Table, resources: Resources) -> Scaled:
-        """Impute and standardise once."""
-        from sklearn.impute import SimpleImputer  # noqa: PLC0415
-        from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-        from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
-        from threadpoolctl import threadpool_limits  # noqa: PLC0415
-
-        imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
-        steps = make_pipeline(imputer, StandardScaler())
-        with threadpool_limits(resources.n_threads):
-            return Scaled(steps, steps.fit_transform(X.values.astype(np.float64)))
+    def prepare(self, X: Table, resources: Resources) -> Scaled:  # noqa: ARG002 - the contract's signature
+        """Fill and standardise once."""
+        missing = np.isnan(X.values)
+        fill = np.array([_median(column) for column in X.values.T])
+        filled = np.where(missing, fill, X.values)
+        scaling = Scaling(fill, *_spread(filled), *_spread(missing))
+        columns = np.flatnonzero(np.concatenate([np.ones(X.n_features, dtype=bool), missing.any(axis=0)]))
+        return Scaled(scaling, columns, scaling.apply(X.values)[:, columns])
 
     def train(self, prepared: Scaled, tags: Tags, seed: Seed, resources: Resources) -> LogisticModel:  # noqa: ARG002
-        """Fit on the rows that count; nothing is drawn at random."""
+        """Fit on the rows that count, those with a soft tag as two; nothing is drawn at random."""
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
-        from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
-        rows = tags.counted
-        weight = None if tags.weight is None else tags.weight[rows]
+        examples = tags.examples()
+        every = len(examples.rows) == len(prepared.values) and tags.are_hard
+        values = prepared.values if every else prepared.values[examples.rows]
         regression = LogisticRegression(C=self.params["c"], max_iter=1000)
-        with threadpool_limits(resources.n_threads):
-            regression.fit(prepared.values[rows], tags.positive[rows], sample_weight=weight)
-        return LogisticModel(prepared.steps, regression)
+        with blas_threads(resources.n_threads):
+            regression.fit(values, examples.positive, sample_weight=examples.weight)
+        coefficients = np.zeros(2 * len(prepared.scaling.fill))
+        coefficients[prepared.columns] = regression.coef_[0]
+        return LogisticModel(prepared.scaling, coefficients, float(regression.intercept_[0]))
+
+    @classmethod
+    def load(cls, path: Path) -> LogisticModel:
+        """Read the numbers."""
+        with reading(path, "a model of logistic"):
+            content = read_json(path, _FORM)
+            size = len(content["scaling"]["fill"])
+            scaling = Scaling(
+                **{field.name: floats(content["scaling"][field.name], size) for field in fields(Scaling)}
+            )
+            expect(
+                np.all(scaling.scale > 0) and np.all(scaling.missing_scale > 0), "scales should be above 0"
+            )
+            coefficients = floats(content["coefficients"], 2 * size)
+            return LogisticModel(scaling, coefficients, float(floats([content["intercept"]], 1)[0]))
+
+
+def _median(column: npt.NDArray[Any]) -> float:
+    known = column[~np.isnan(column)]
+    return float(np.median(known)) if len(known) else 0.0
+
+
+def _spread(values: npt.NDArray[Any]) -> tuple[FloatVector, FloatVector]:
+    deviation = values.std(axis=0, dtype=np.float64)
+    return values.mean(axis=0, dtype=np.float64), np.where(deviation > 0, deviation, 1.0)

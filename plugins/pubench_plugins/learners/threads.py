@@ -1,0 +1,79 @@
+"""What learners share to keep to the threads they are given, also when several of them work at once."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Lock
+from typing import TypeAlias
+
+import numpy as np
+
+from pubench import FloatVector, Table
+
+Predict: TypeAlias = "Callable[[np.ndarray[tuple[int, int], np.dtype[np.float32 | np.float64]]], FloatVector]"
+
+
+def by_rows(predict: Predict, X: Table, n_threads: int) -> FloatVector:
+    """Return `predict` of all rows, done in `n_threads` parts at once; `predict` uses one thread itself.
+
+    A row's value must not depend on the rows beside it; then the result is the same for every `n_threads`.
+    """
+    if n_threads == 1 or X.n_rows < 2 * n_threads:
+        return predict(X.values)
+    with ThreadPoolExecutor(n_threads) as pool:
+        return np.concatenate(list(pool.map(predict, np.array_split(X.values, n_threads))))
+
+
+@contextmanager
+def openmp_threads(n_threads: int) -> Iterator[None]:
+    """Hold OpenMP loops that this thread starts to `n_threads`.
+
+    OpenMP keeps the limit for each thread that starts loops, so trainings side by side do not disturb each other.
+    """
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - looks at all loaded libraries
+
+    with threadpool_limits(n_threads, user_api="openmp"):
+        yield
+
+
+class _SharedBLAS:
+    """BLAS has one limit for the whole process: who comes first sets it, who leaves last puts the old one back.
+
+    With a limit of its own for each training, the first one to end would give all cores to those still at work.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._held: list[int] = []
+        self._restore: Callable[[], None] = lambda: None
+
+    @contextmanager
+    def limited(self, n_threads: int) -> Iterator[None]:
+        """Hold BLAS to `n_threads`, or to less if another training at work asks for less."""
+        with self._lock:
+            self._held.append(n_threads)
+            self._apply()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held.remove(n_threads)
+                self._apply()
+
+    def _apply(self) -> None:
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415
+
+        self._restore()
+        self._restore = lambda: None
+        if self._held:
+            self._restore = threadpool_limits(min(self._held), user_api="blas").restore_original_limits
+
+
+_BLAS = _SharedBLAS()
+
+
+@contextmanager
+def blas_threads(n_threads: int) -> Iterator[None]:
+    """Hold BLAS to `n_threads` threads inside; several threads may be inside at once."""
+    with _BLAS.limited(n_threads):
+        yield
