@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_info
 
+from pubench.blas import blas_threads
 from pubench.types import Table
-from pubench_plugins.learners.threads import blas_threads, by_rows, openmp_threads
+from pubench_plugins.learners.threads import by_rows, openmp_threads
 
 
 def limits(kind: str) -> set[int]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pubench import Float, FloatVector, Learner, Model, Resources, Seed, Table, Tags, Takes
+from pubench import Float, FloatVector, Learner, Model, Resources, Seed, Table, Tags, Takes, blas_threads
 from pubench_plugins.learners.model_files import (
     check_columns,
     expect,
@@ -17,7 +17,7 @@ from pubench_plugins.learners.model_files import (
     shares,
     write_json,
 )
-from pubench_plugins.learners.threads import blas_threads, by_rows
+from pubench_plugins.learners.threads import by_rows
 
 _FORM = "pubench logistic 1"
 
