@@ -1,3 +1,4 @@
+from .blas import blas_threads as blas_threads
 from .data.splits import holdout as holdout
 from .data.splits import stratified_folds as stratified_folds
 from .data.views import Labelling as Labelling
@@ -7,10 +8,13 @@ from .dataset_api import DataFile as DataFile
 from .dataset_api import Dataset as Dataset
 from .dataset_api import DatasetInfo as DatasetInfo
 from .dataset_api import DatasetLoader as DatasetLoader
+from .embedding import Embedding as Embedding
+from .embedding import FittedEmbedding as FittedEmbedding
 from .errors import DataError as DataError
 from .errors import NotApplicableError as NotApplicableError
 from .errors import PubenchError as PubenchError
 from .hookspecs import hookimpl as hookimpl
+from .keeping import content_key as content_key
 from .metrics.comparison import AULComparison as AULComparison
 from .metrics.comparison import PairwiseComparison as PairwiseComparison
 from .metrics.comparison import compare_aul as compare_aul
@@ -34,6 +38,13 @@ from .metrics.supervised import aul_pn_score as aul_pn_score
 from .metrics.theory import auc_from_aul as auc_from_aul
 from .metrics.theory import aul_from_auc as aul_from_auc
 from .metrics.theory import sensitivity_bound as sensitivity_bound
+from .neighbors.display import ExpectedPositivesDisplay as ExpectedPositivesDisplay
+from .neighbors.result import PositiveNeighbors as PositiveNeighbors
+from .neighbors.search import positive_neighbors as positive_neighbors
+from .neighbors.search import positive_neighbors_of_folds as positive_neighbors_of_folds
+from .neighbors.search import positive_neighbors_of_new as positive_neighbors_of_new
+from .neighbors.selection import KChoice as KChoice
+from .neighbors.selection import choose_k as choose_k
 from .plugin_api import FittedMethod as FittedMethod
 from .plugin_api import FittedSimilarity as FittedSimilarity
 from .plugin_api import Learner as Learner
@@ -49,8 +60,10 @@ from .spaces import Float as Float
 from .spaces import Int as Int
 from .truth import Truth as Truth
 from .types import Affinity as Affinity
+from .types import Examples as Examples
 from .types import Feature as Feature
 from .types import FloatVector as FloatVector
+from .types import IndexVector as IndexVector
 from .types import PUData as PUData
 from .types import Resources as Resources
 from .types import Scores as Scores

@@ -10,21 +10,27 @@ import pytest
 import pubench
 
 ROOT = Path(__file__).parents[2]
-HEAVY = {"xgboost", "lightgbm", "catboost", "pandas", "optuna", "matplotlib", "sklearn", "scipy", "numpy"}
+HEAVY = {
+    "xgboost", "lightgbm", "catboost", "pandas", "optuna", "matplotlib", "sklearn", "scipy", "numba", "numpy",
+}  # fmt: skip
 PUBLIC = {
     # evaluation without negatives
     "AULComparison", "AULInterval", "LiftCurve", "LiftCurveDisplay", "PairwiseComparison", "PriorBand",
     "SCARDiagnostic", "auc_from_aul", "aul_from_auc", "aul_pu_interval", "aul_pu_score", "aul_pu_scorer",
     "compare_aul", "compare_models", "corrected_auc", "lee_liu_score", "lift_curve", "precision_at", "recall_at",
     "scar_diagnostic", "sensitivity_bound",
+    # Step 1 of ProbTagging
+    "Embedding", "ExpectedPositivesDisplay", "FittedEmbedding", "KChoice", "PositiveNeighbors", "choose_k",
+    "positive_neighbors", "positive_neighbors_of_folds", "positive_neighbors_of_new",
     # PU data from tables
     "Labelling", "PUView", "draw_view", "holdout", "stratified_folds",
     # evaluation with truth
     "auc", "aul_pn_score",
     # what a plugin imports
-    "Affinity", "Choice", "DataError", "DataFile", "Dataset", "DatasetInfo", "DatasetLoader", "Feature", "FittedMethod", "FittedSimilarity",
-    "Float", "FloatVector", "Int", "Learner", "Method", "Model", "NotApplicableError", "PUData", "Parts", "Prepared",
-    "PubenchError", "Resources", "Scores", "Seed", "Similarity", "Table", "Tags", "Takes", "Truth", "hookimpl",
+    "Affinity", "Choice", "DataError", "DataFile", "Dataset", "DatasetInfo", "DatasetLoader", "Examples", "Feature",
+    "FittedMethod", "FittedSimilarity", "Float", "FloatVector", "IndexVector", "Int", "Learner", "Method", "Model",
+    "NotApplicableError", "PUData", "Parts", "Prepared", "PubenchError", "Resources", "Scores", "Seed", "Similarity",
+    "Table", "Tags", "Takes", "Truth", "content_key", "blas_threads", "hookimpl",
 }  # fmt: skip
 
 

@@ -1,0 +1,201 @@
+"""Times the exact search for labelled neighbours against FAISS and scikit-learn, and checks it against brute force.
+
+    python benchmarks/neighbors.py                     bank1 at full size: time, memory, ratios, mismatches
+    python benchmarks/neighbors.py growth              50 k, 200 k and 800 k rows of bank1, and the log-log slope
+    python benchmarks/neighbors.py real                creditcard, cover, celeba and http (PUBENCH_DATA)
+    python benchmarks/neighbors.py hard                many dimensions, tiny tables, many positives: against brute force
+    python benchmarks/neighbors.py picture OUT.png     E_k on creditcard with the chosen k
+
+FAISS (`pip install faiss-cpu`) and scikit-learn answer a sample of the queries, on all cores; their time for all
+queries is extrapolated from it. Both return the 51 nearest rows of float32 data; ours returns the exact ranks.
+"""
+
+import argparse
+import resource
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from joblib import cpu_count
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
+
+from pubench import (
+    Embedding,
+    ExpectedPositivesDisplay,
+    Labelling,
+    PositiveNeighbors,
+    Seed,
+    draw_view,
+    positive_neighbors,
+)
+from pubench.data.sources import Wanted, open_dataset
+from pubench.registry import load_registry
+
+Rows = npt.NDArray[np.float32]
+Labels = npt.NDArray[np.bool_]
+K_MAX = 50
+
+
+def opened(name: str, rows: int | None = None) -> tuple[Rows, Labels]:
+    """Return a data set embedded with standard scaling, and its labels: observed, or half of the positives."""
+    dataset = open_dataset(Wanted(name, rows=rows), load_registry()).dataset
+    s = dataset.observed
+    if s is None and dataset.truth is not None:
+        s = draw_view(dataset.X, dataset.truth, Labelling(0.5), Seed(0)).data.s
+    values = Embedding().fit(dataset.X).transform(dataset.X).values
+    return np.asarray(values, dtype=np.float32), np.asarray(s)
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    """Return how long one call takes."""
+    start = perf_counter()
+    work()
+    return perf_counter() - start
+
+
+def compile_first(X: Rows, s: Labels) -> None:
+    """Compile, once per machine, before anything is timed."""
+    some = np.concatenate([np.flatnonzero(s)[:20], np.flatnonzero(~s)[:500]])
+    for dimensions in (X[some], np.random.default_rng(0).standard_normal((600, 300)).astype(X.dtype)):
+        labels = np.arange(len(dimensions)) < 20
+        positive_neighbors(dimensions, labels, K_MAX)
+
+
+def ours(X: Rows, s: Labels) -> tuple[PositiveNeighbors, float]:
+    """Return the neighbours and the seconds they took, everything included."""
+    found: list[PositiveNeighbors] = []
+    took = seconds(lambda: found.append(positive_neighbors(X, s, K_MAX)))
+    return found[0], took
+
+
+def faiss_seconds(X: Rows, queries: Rows) -> float:
+    """Return the time that FAISS's exact search would take for all rows, from a sample of queries."""
+    import faiss  # noqa: PLC0415 - only for those who compare
+
+    faiss.omp_set_num_threads(cpu_count())
+    index = faiss.IndexFlatL2(X.shape[1])
+    index.add(X)
+    index.search(queries[:16], K_MAX + 1)
+    return seconds(lambda: index.search(queries, K_MAX + 1)) * len(X) / len(queries)
+
+
+def sklearn_seconds(X: Rows, queries: Rows) -> float:
+    """Return the time that scikit-learn's brute force would take for all rows, from a sample of queries."""
+    search = NearestNeighbors(n_neighbors=K_MAX + 1, algorithm="brute").fit(X)
+    return seconds(lambda: search.kneighbors(queries, return_distance=False)) * len(X) / len(queries)
+
+
+def literal(X: npt.NDArray[np.float64], s: Labels, row: int) -> list[tuple[int, int]]:
+    """Return (rank, positive) around one row by float64 distances to every other row; ties by row number."""
+    squares = cdist(X[row : row + 1], X, "sqeuclidean")[0]
+    squares[row] = np.inf
+    last = np.partition(squares, K_MAX - 1)[K_MAX - 1]
+    near = np.flatnonzero(squares <= last)
+    near = near[np.argsort(squares[near], kind="stable")][:K_MAX]
+    return [(rank, int(other)) for rank, other in enumerate(near, start=1) if s[other]]
+
+
+def mismatches(X: Rows, s: Labels, found: PositiveNeighbors, sample: int) -> int:
+    """Return how many of the sampled unlabeled rows have other ranks than by float64 brute force."""
+    rows = np.random.default_rng(7).choice(np.flatnonzero(~s), min(sample, int((~s).sum())), replace=False)
+    exact = X.astype(np.float64)
+
+    def differs(row: int) -> bool:
+        ranks, positives = found.of(row)
+        return list(zip(ranks.tolist(), positives.tolist(), strict=True)) != literal(exact, s, row)
+
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        return sum(pool.map(differs, rows.tolist()))
+
+
+def compare(name: str, rows: int | None, queries: int, checked: int) -> None:
+    """Print time, memory, ratios and mismatches on one data set."""
+    X, s = opened(name, rows)
+    compile_first(X, s)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found, took = ours(X, s)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(
+        f"{name}: {X.shape[0]:,} x {X.shape[1]}, {int(s.sum()):,} labelled, k_max {K_MAX}, {cpu_count()} cores"
+    )
+    print(f"  ours              {took:10.1f} s, all rows; peak memory {peak / 2**20:.2f} GiB", end="")
+    print(f" ({before / 2**20:.2f} before, the table is {X.nbytes / 2**30:.2f})", flush=True)
+    sample = X[np.random.default_rng(1).choice(len(X), min(queries, len(X)), replace=False)]
+    for title, other in (("FAISS IndexFlatL2", faiss_seconds), ("scikit-learn brute", sklearn_seconds)):
+        took_other = other(X, sample)
+        print(f"  {title:<18}{took_other:9.0f} s, extrapolated from {len(sample)} queries", end="")
+        print(f"; {took_other / took:.1f}x ours", flush=True)
+    print(
+        f"  mismatches        {mismatches(X, s, found, checked):8} of {checked:,} rows against float64 brute force"
+    )
+
+
+def growth(sizes: tuple[int, ...]) -> None:
+    """Print the time at several sizes and the slope of its logarithm."""
+    times = []
+    for size in sizes:
+        X, s = opened("bank1", size)
+        compile_first(X, s)
+        times.append(min(ours(X, s)[1] for _ in range(2)))
+        print(f"bank1, {size:>9,} rows: {times[-1]:8.1f} s", flush=True)
+    slope = np.polyfit(np.log(sizes), np.log(times), 1)[0]
+    print(f"log-log slope {slope:.2f}")
+
+
+def hard() -> None:
+    """Print the ratio to scikit-learn's brute force where little can be left out."""
+    draw = np.random.default_rng(0)
+    for rows, columns, positives in ((500, 10, 20), (2000, 10, 50), (20_000, 30, 10_000), (20_000, 100, 10_000),
+                                     (20_000, 500, 40), (20_000, 500, 10_000)):  # fmt: skip
+        X = draw.standard_normal((rows, columns)).astype(np.float32)
+        s = np.arange(rows) < positives
+        compile_first(X, s)
+        pairs = [(ours(X, s)[1], sklearn_seconds(X, X)) for _ in range(3)]
+        ratio = float(np.median([mine / other for mine, other in pairs]))
+        print(f"{rows:>7,} x {columns:<4} {positives:>7,} labelled: {ratio:5.2f} of brute force", flush=True)
+
+
+def picture(path: Path) -> None:
+    """Draw E_k on creditcard."""
+    X, s = opened("creditcard")
+    found = positive_neighbors(X, s, K_MAX)
+    display = ExpectedPositivesDisplay.from_neighbors(
+        found, name="creditcard, half of the positives labelled"
+    )
+    display.ax_.figure.savefig(path, dpi=120)  # type: ignore[union-attr]
+    print(display.choice.rule)
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "what", nargs="?", default="bank1", choices=("bank1", "growth", "real", "hard", "picture")
+    )
+    parser.add_argument("out", nargs="?", type=Path, default=Path("expected_positives.png"))
+    parser.add_argument("--rows", type=int, default=None, help="of bank1; all of them when not given")
+    parser.add_argument("--queries", type=int, default=1024, help="sample that the others are timed on")
+    parser.add_argument("--checked", type=int, default=5000, help="rows compared with brute force")
+    options = parser.parse_args()
+    if options.what == "bank1":
+        compare("bank1", options.rows, options.queries, options.checked)
+    elif options.what == "growth":
+        growth((50_000, 200_000, 800_000))
+    elif options.what == "real":
+        for name in ("creditcard", "cover", "celeba", "http"):
+            compare(name, None, options.queries, min(options.checked, 1000))
+    elif options.what == "hard":
+        hard()
+    else:
+        picture(options.out)
+
+
+if __name__ == "__main__":
+    main()

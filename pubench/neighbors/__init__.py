@@ -1,0 +1,1 @@
+"""Exact search for labelled positives among the nearest rows: the numerical core of the kNN similarity."""

@@ -1,0 +1,173 @@
+"""Rows as points in leaves: rotated so that the first coordinates tell most, rounded to float32, grouped by nearness."""
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from pubench.errors import DataError
+from pubench.neighbors.kernels import HALF, LEAF, UNIT, WIDTH, Bounds, Leaves
+from pubench.types import FloatMatrix, FloatVector, IndexVector
+
+Points = npt.NDArray[np.float32]
+
+_SAMPLED = 50_000
+_BLOCK = 16_384
+#: Beyond this many times the data's own scale, squares in float32 come near their largest number.
+_OUTERMOST = 1e15
+#: Squares of numbers outside of these overflow or vanish in float64.
+_SMALLEST, _LARGEST = 1e-140, 1e140
+_NO_SPREAD = 2.0**-40
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """A change of coordinates under which nothing moves apart, up to a factor that is a power of 2.
+
+    Attributes:
+        mean: shape (n_features,); where the new coordinates have their origin.
+        axes: shape (n_features, at most WIDTH), orthonormal, along the largest variance.
+        factor: what distances are multiplied by.
+        rounding: how far a coordinate can be off because `mean` was subtracted from large numbers.
+    """
+
+    mean: FloatVector
+    axes: npt.NDArray[np.float64]
+    factor: float
+    rounding: float
+
+    @classmethod
+    def along_variance(cls, X: FloatMatrix) -> "Rotation":
+        """Find the principal axes on an even sample of the rows: any axes are right, these are fast.
+
+        Raises:
+            DataError: squares of the values are beyond float64.
+        """
+        largest = float(np.abs(X).max())
+        if largest and not _SMALLEST < largest < _LARGEST:
+            raise DataError(
+                f"Values up to {largest:.3g} can not be squared; scale them first, for instance by pubench.Embedding."
+            )
+        sample = X[:: max(1, len(X) // _SAMPLED)].astype(np.float64)
+        mean = sample.mean(axis=0)
+        sample = (sample - mean) / (largest or 1.0)  # of squares that neither overflow nor vanish
+        covariance = sample.T @ sample / len(sample)
+        axes = np.linalg.eigh(covariance)[1][:, ::-1][:, :WIDTH]
+        # Of equal rows only the rounding of their mean is left, which is no spread.
+        spread = max(math.sqrt(np.trace(covariance)), _NO_SPREAD) * (largest or 1.0)
+        factor = 2.0 ** -round(math.log2(spread))
+        rounding = 8 * 2.0**-53 * math.sqrt(X.shape[1]) * largest * factor
+        return cls(mean, np.ascontiguousarray(axes), factor, rounding)
+
+    @property
+    def bounds(self) -> Bounds:
+        """How far squares can be off: two roundings per coordinate and a few more."""
+        blur = 4 * (len(self.mean) + 4) * 2.0**-53
+        return Bounds(self.factor**2, (WIDTH + 8) * UNIT, blur)
+
+    def of(self, X: FloatMatrix) -> Points:
+        """Return a few rows as points: shape (n_rows, WIDTH), float32, zeros where there are fewer axes."""
+        points = np.zeros((len(X), WIDTH), dtype=np.float32)
+        points[:, : self.axes.shape[1]] = ((X - self.mean) * self.factor) @ self.axes
+        return points
+
+    def points(self, X: FloatMatrix, pool: ThreadPoolExecutor) -> Points:
+        """Return many rows as points.
+
+        Raises:
+            DataError: a value is so far from the rest that float32 can not hold its square.
+        """
+        points = np.empty((len(X), WIDTH), dtype=np.float32)
+
+        def fill(start: int) -> float:
+            points[start : start + _BLOCK] = self.of(X[start : start + _BLOCK])
+            return float(np.abs(points[start : start + _BLOCK]).max(initial=0.0))
+
+        if max(pool.map(fill, range(0, len(X), _BLOCK)), default=0.0) > _OUTERMOST:
+            raise DataError("A value is more than 1e15 times as far out as most; remove or transform it.")
+        return points
+
+    def errors(self, points: Points) -> FloatVector:
+        """Return, per point, how far a distance from it can be off because coordinates are rounded.
+
+        Of each coordinate c by UNIT |c| on either side; another point within distance r lies at most r farther out,
+        which `bounds` has in its growth.
+        """
+        lengths = np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64))
+        return np.asarray(2.02 * UNIT * lengths + self.rounding + 1e-18, dtype=np.float64)
+
+
+@njit(nogil=True, cache=True)
+def _divide(points: Any, order: Any, leaves: int) -> None:
+    """Reorder `order` so that each run of `LEAF` points lies together: halve along the widest coordinate, repeat."""
+    starts, sizes, counts = [0], [len(order)], [leaves]
+    while len(starts) > 0:
+        start, size, count = starts.pop(), sizes.pop(), counts.pop()
+        if count < 2:
+            continue
+        here = order[start : start + size]
+        middle = count // 2 * LEAF
+        values = points[here, _widest(points, here)]
+        order[start : start + size] = here[np.argpartition(values, middle)]
+        starts.append(start)
+        sizes.append(middle)
+        counts.append(count // 2)
+        starts.append(start + middle)
+        sizes.append(size - middle)
+        counts.append(count - count // 2)
+
+
+@njit(nogil=True, cache=True)
+def _widest(points: Any, rows: Any) -> int:
+    """Return the coordinate of the largest variance on an even sample of the rows."""
+    step = max(1, len(rows) // 1024)
+    total, squares = np.zeros(WIDTH), np.zeros(WIDTH)
+    sampled = 0
+    for i in range(0, len(rows), step):
+        sampled += 1
+        for j in range(WIDTH):
+            total[j] += points[rows[i], j]
+            squares[j] += points[rows[i], j] ** 2
+    return int(np.argmax(squares - total * total / sampled))
+
+
+def order_by_nearness(points: Points, pool: ThreadPoolExecutor) -> IndexVector:
+    """Return the points in an order in which each run of `LEAF` lies together."""
+    leaves = -(-len(points) // LEAF)
+    order = np.arange(len(points))
+    parts = [(0, len(points), leaves)]
+    while len(parts) < 8 and leaves > 64:  # the first cuts one by one, then the parts side by side
+        start, size, count = parts.pop(0)
+        here = order[start : start + size]
+        middle = count // 2 * LEAF
+        order[start : start + size] = here[np.argpartition(points[here, _widest(points, here)], middle)]
+        parts += [(start, middle, count // 2), (start + middle, size - middle, count - count // 2)]
+    list(pool.map(lambda part: _divide(points, order[part[0] : part[0] + part[1]], part[2]), parts))
+    return order
+
+
+def grow_leaves(X: FloatMatrix, points: Points, rows: IndexVector, pool: ThreadPoolExecutor) -> Leaves:
+    """Return the `rows` of `X`, at least one, as leaves; `points` holds all rows of `X`."""
+    points = points[rows] if len(rows) < len(points) else points
+    order = order_by_nearness(points, pool)
+    leaves = -(-len(order) // LEAF)
+    empty = leaves * LEAF - len(order)
+    # An empty slot repeats the last point, so that boxes stay as they are; `halves` keeps it out of every scan.
+    order = np.concatenate([order, np.repeat(order[-1], empty)])
+    ordered = points[order].reshape(leaves, LEAF, 2, HALF)
+    coordinates = np.ascontiguousarray(ordered.transpose(0, 2, 3, 1))
+    halves = (np.einsum("lhji,lhji->lhi", coordinates, coordinates, dtype=np.float64) / 2).astype(np.float32)
+    halves[-1, :, LEAF - empty :] = np.inf
+    return Leaves(
+        rows=np.where(np.arange(leaves * LEAF) < len(rows), rows[order], -2),
+        values=X[rows[order]],
+        coordinates=coordinates,
+        halves=halves,
+        low=coordinates.min(axis=3).reshape(leaves, WIDTH),
+        high=coordinates.max(axis=3).reshape(leaves, WIDTH),
+        centres=np.ascontiguousarray(coordinates[:, 0].mean(axis=2).T),
+    )

@@ -1,0 +1,240 @@
+"""Exact search for the labelled positives among the nearest rows of every row.
+
+Distances are Euclidean, between the rows as given, in float64: squared differences summed in column order. A row is
+not its own neighbour; rows at equal distance stand in the order of their row numbers. Everything else is about speed
+and changes no result: points in float32 and leaves only say where not to look.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import index
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from joblib import cpu_count
+
+from pubench.errors import DataError, ParameterError
+from pubench.neighbors.kernels import Queries
+from pubench.neighbors.looking import Entries, Index, Look
+from pubench.neighbors.partition import Rotation, grow_leaves, order_by_nearness
+from pubench.neighbors.result import PositiveNeighbors
+from pubench.neighbors.threads import working
+from pubench.types import FloatMatrix, IndexVector, as_labels, tell_nobody
+
+Progress: TypeAlias = Callable[[float], None]
+
+#: One bit of a mask per fold.
+_FOLDS_AT_ONCE = 64
+
+
+class PositiveSearch:
+    """All rows and the labelled ones among them, ready to be searched.
+
+    Args:
+        X: shape (n_rows, n_features), finite, float32 or float64.
+        s: shape (n_rows,), bool; the labelled positives, at least one.
+        n_threads: how many threads may work at once; all cores when None.
+
+    Raises:
+        DataError: a value is missing or infinite, s does not fit X or labels nothing.
+    """
+
+    def __init__(self, X: npt.ArrayLike, s: npt.ArrayLike, *, n_threads: int | None = None) -> None:
+        rows = _as_matrix(X)
+        self._s = as_labels(s, "s")
+        if len(self._s) != len(rows):
+            raise DataError(f"s has {len(self._s)} values for {len(rows)} rows.")
+        if not self._s.any():
+            raise DataError("No row is labelled positive; at least one is needed.")
+        if n_threads is not None and n_threads < 1:
+            raise ParameterError(f"n_threads is a whole number from 1 up; got {n_threads}.")
+        self._n_threads = n_threads or cpu_count()
+        labelled = np.flatnonzero(self._s)
+        with working(self._n_threads) as pool:
+            self._rotation = Rotation.along_variance(rows)
+            points = self._rotation.points(rows, pool)
+            positives = grow_leaves(rows, points, labelled, pool)
+            leaves = grow_leaves(rows, points, np.arange(len(rows)), pool)
+        self._index = Index(
+            leaves, positives, self._rotation.bounds, self._rotation.mean, self._rotation.factor
+        )
+
+    def of_rows(
+        self, k_max: int, folds: Sequence[IndexVector] | None = None, progress: Progress = tell_nobody
+    ) -> tuple[PositiveNeighbors, ...]:
+        """Return the neighbours of the unlabeled rows, one result per fold, or one over all rows.
+
+        A fold is the ascending numbers of the rows that take part in it: the others are neither asked nor
+        neighbours, as if they were not there. Its result counts rows and positives by their place in the fold. All
+        folds share one search, which costs little more than that of one.
+        """
+        k_max = _checked_k_max(k_max)
+        wanted = [np.arange(len(self._s))] if folds is None else [self._checked_fold(fold) for fold in folds]
+        results: list[PositiveNeighbors] = []
+        for start in range(0, len(wanted), _FOLDS_AT_ONCE):
+            part = wanted[start : start + _FOLDS_AT_ONCE]
+            results += self._of_folds(
+                k_max, part, partial(_tell, progress, start / len(wanted), len(part) / len(wanted))
+            )
+        return tuple(results)
+
+    def of_new(self, X: npt.ArrayLike, k_max: int, progress: Progress = tell_nobody) -> PositiveNeighbors:
+        """Return the neighbours of other rows among those of this search, labelled or not; none is left out."""
+        k_max = _checked_k_max(k_max)
+        new = _as_matrix(X)
+        columns = self._index.leaves.values.shape[1]
+        if new.shape[1] != columns:
+            raise DataError(f"New rows have {new.shape[1]} columns; those searched have {columns}.")
+        with working(self._n_threads) as pool:
+            points = self._rotation.points(new, pool)
+
+            def ask(group: IndexVector) -> Queries:
+                near = points[group]
+                return Queries(np.full(len(group), -1), new[group], near, self._rotation.errors(near))
+
+            nobody = np.zeros(len(self._s), dtype=np.uint64)
+            look = Look(self._index, ask, nobody, 1, k_max)
+            entries = look.around(order_by_nearness(points, pool), pool, progress)
+        progress(1.0)
+        return _collected(entries, len(new), min(k_max, len(self._s)))
+
+    def _of_folds(self, k_max: int, folds: list[IndexVector], progress: Progress) -> list[PositiveNeighbors]:
+        leaves, rotation = self._index.leaves, self._rotation
+        slots = np.flatnonzero(leaves.rows >= 0)
+        slots = slots[~self._s[leaves.rows[slots]]]
+
+        def ask(group: IndexVector) -> Queries:
+            values = leaves.values[group]
+            near = rotation.of(values)
+            return Queries(leaves.rows[group], values, near, rotation.errors(near))
+
+        look = Look(self._index, ask, _masks(folds, len(self._s)), len(folds), k_max)
+        with working(self._n_threads) as pool:
+            found = look.around(slots, pool, progress)
+        progress(1.0)
+        found = found._replace(query=leaves.rows[found.query])
+        return [_of_fold(found, number, fold, k_max) for number, fold in enumerate(folds)]
+
+    def _checked_fold(self, fold: IndexVector) -> IndexVector:
+        rows = np.asarray(fold)
+        if rows.ndim != 1 or rows.dtype.kind not in "iu":
+            raise DataError("A fold is a vector of row numbers.")
+        rows = rows.astype(np.int64)
+        if np.any(np.diff(rows, prepend=-1) <= 0) or np.any(rows >= len(self._s)):
+            raise DataError(
+                f"The rows of a fold are ascending, unique and below {len(self._s)}, the number of rows."
+            )
+        if not self._s[rows].any():
+            raise DataError("A fold has no labelled positive; at least one is needed.")
+        return rows
+
+
+def positive_neighbors(
+    X: npt.ArrayLike,
+    s: npt.ArrayLike,
+    k_max: int = 50,
+    *,
+    n_threads: int | None = None,
+    progress: Progress = tell_nobody,
+) -> PositiveNeighbors:
+    """Find the labelled positives among the `k_max` nearest rows of every unlabeled row, exactly.
+
+    Args:
+        X: shape (n_rows, n_features), finite; distances are Euclidean, so scale it first (`pubench.Embedding`).
+        s: shape (n_rows,); 1 for a labelled positive, 0 for an unlabeled row.
+        k_max: the last rank of interest; one search serves every k up to it.
+        n_threads: how many threads may work at once; all cores when None.
+        progress: told now and then which share is done, in [0, 1]; what it raises ends the search.
+
+    Raises:
+        DataError: a value is missing or infinite, s does not fit X or labels nothing.
+        ParameterError: k_max is below 1.
+    """
+    return PositiveSearch(X, s, n_threads=n_threads).of_rows(k_max, None, progress)[0]
+
+
+def positive_neighbors_of_folds(
+    X: npt.ArrayLike,
+    s: npt.ArrayLike,
+    folds: Sequence[IndexVector],
+    k_max: int = 50,
+    *,
+    n_threads: int | None = None,
+    progress: Progress = tell_nobody,
+) -> tuple[PositiveNeighbors, ...]:
+    """Return `positive_neighbors(X[rows], s[rows], k_max)` for each fold's ascending `rows`, from one search.
+
+    Arguments and errors are those of `positive_neighbors`.
+    """
+    return PositiveSearch(X, s, n_threads=n_threads).of_rows(k_max, folds, progress)
+
+
+def positive_neighbors_of_new(
+    X: npt.ArrayLike,
+    s: npt.ArrayLike,
+    new: npt.ArrayLike,
+    k_max: int = 50,
+    *,
+    n_threads: int | None = None,
+    progress: Progress = tell_nobody,
+) -> PositiveNeighbors:
+    """Find the labelled positives among the `k_max` rows of `X` that are nearest to each of the `new` rows, exactly.
+
+    A new row that equals one of `X` has it as its neighbour. Arguments and errors are those of `positive_neighbors`.
+    """
+    return PositiveSearch(X, s, n_threads=n_threads).of_new(new, k_max, progress)
+
+
+def _as_matrix(X: npt.ArrayLike) -> FloatMatrix:
+    rows = np.asarray(X)
+    if rows.dtype.kind not in "biuf":
+        raise DataError(f"Neighbours are looked for in a table of numbers; got {rows.dtype}.")
+    if rows.dtype not in (np.float32, np.float64):
+        rows = rows.astype(np.float64)
+    if rows.ndim != 2 or rows.shape[1] == 0:
+        raise DataError(f"Neighbours are looked for in a table of rows and columns; got shape {rows.shape}.")
+    rows = np.ascontiguousarray(rows)
+    if not np.isfinite(rows).all():
+        raise DataError(
+            "A value is missing or infinite; impute and scale first, for instance by pubench.Embedding."
+        )
+    return rows
+
+
+def _checked_k_max(k_max: int) -> int:
+    try:
+        whole = index(k_max)
+    except TypeError:
+        whole = 0
+    if whole < 1:
+        raise ParameterError(f"k_max is a whole number from 1 up; got {k_max!r}.")
+    return whole
+
+
+def _masks(folds: list[IndexVector], n_rows: int) -> npt.NDArray[np.uint64]:
+    """Return one mask per row: bit f is set where fold f does without it."""
+    masks = np.zeros(n_rows, dtype=np.uint64)
+    for number, fold in enumerate(folds):
+        out = np.ones(n_rows, dtype=np.bool_)
+        out[fold] = False
+        masks |= out.astype(np.uint64) << np.uint64(number)
+    return masks
+
+
+def _of_fold(found: Entries, number: int, fold: IndexVector, k_max: int) -> PositiveNeighbors:
+    """Return the entries of one fold, counted by place in it."""
+    here = found.fold == number
+    place = np.searchsorted(fold, found.query[here])
+    entries = Entries(place, found.fold[here], found.rank[here], np.searchsorted(fold, found.positive[here]))
+    return _collected(entries, len(fold), min(k_max, max(len(fold) - 1, 1)))
+
+
+def _collected(entries: Entries, n_rows: int, k_max: int) -> PositiveNeighbors:
+    order = np.lexsort((entries.rank, entries.query))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(entries.query, minlength=n_rows))])
+    return PositiveNeighbors(starts, entries.rank[order].astype(np.int32), entries.positive[order], k_max)
+
+
+def _tell(progress: Progress, start: float, length: float, share: float) -> None:
+    progress(start + length * share)
