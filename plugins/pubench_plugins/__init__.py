@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from pubench import DatasetLoader, Learner, Method, hookimpl
+from pubench import DatasetLoader, Learner, Method, Similarity, hookimpl
 from pubench_plugins.datasets.adbench import ADBENCH
 from pubench_plugins.datasets.aps import APS, APSPart
 from pubench_plugins.datasets.bank import Bank1, Bank2, Bank3
@@ -14,6 +14,9 @@ from pubench_plugins.learners.lightgbm import LightGBM
 from pubench_plugins.learners.logistic import Logistic
 from pubench_plugins.learners.xgboost import XGBoost
 from pubench_plugins.methods.naive import Naive
+from pubench_plugins.similarities.isolation import Isolation
+from pubench_plugins.similarities.kernel import Kernel
+from pubench_plugins.similarities.knn import KNN
 
 pubench_api = 1
 
@@ -24,6 +27,13 @@ def pubench_register_datasets(register: Callable[[type[DatasetLoader]], None]) -
     loaders: list[type[DatasetLoader]] = [Bank1, Bank2, Bank3, CreditCard, APS, APSPart, BankMarketing]
     for loader in [*loaders, *ADBENCH]:
         register(loader)
+
+
+@hookimpl
+def pubench_register_similarities(register: Callable[[type[Similarity]], None]) -> None:
+    """Add the similarities."""
+    for similarity in (KNN, Kernel, Isolation):
+        register(similarity)
 
 
 @hookimpl

@@ -1,0 +1,1 @@
+"""How unlabeled rows resemble the labelled positives: one file per similarity."""
