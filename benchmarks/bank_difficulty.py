@@ -37,7 +37,9 @@ def built_in(name: str, resources: Resources) -> Ranker:
 
     def rank(train: Table, s: Labels, test: Table) -> npt.NDArray[np.float64]:
         prepared = learner.prepare(train, resources)
-        return learner.train(prepared, Tags(s.astype(np.float64)), Seed(0), resources).predict(test, resources)
+        return learner.train(prepared, Tags(s.astype(np.float64)), Seed(0), resources).predict(
+            test, resources
+        )
 
     return rank
 
