@@ -24,8 +24,8 @@ from pubench.neighbors.kernels import (
 )
 from pubench.types import FloatMatrix, FloatVector, IndexVector
 
-#: Rows per block of products: with some hundred queries they fit a second-level cache.
-_BLOCK = 4096
+#: Rows per block of products: with some hundred queries about what a second-level cache holds.
+_BLOCK = 1024
 
 
 @dataclass(frozen=True, eq=False)
