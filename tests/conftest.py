@@ -1,9 +1,11 @@
 """Fixtures and rules for the whole suite."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import matplotlib
+import matplotlib.pyplot as plt
 import pytest
 
 matplotlib.use("Agg")  # before anything draws: no test opens a window
@@ -26,6 +28,13 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     monkeypatch.setenv("PUBENCH_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PUBENCH_CONFIG", str(tmp_path_factory.mktemp("config")))
     monkeypatch.setenv("PUBENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_stays_open() -> Iterator[None]:
+    """Close what a test drew, so that none sees the figures of another."""
+    yield
+    plt.close("all")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -1,7 +1,5 @@
 """Lift curves are drawn with their band and legend; several models share an axis."""
 
-from collections.abc import Iterator
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -15,12 +13,6 @@ from pubench.metrics.display import LiftCurveDisplay
 from pubench.metrics.inference import aul_pu_interval, sensitivity_band
 from pubench.metrics.label_free import lift_curve
 from pubench.types import BoolVector, FloatVector
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """The choice of k is drawn with the curve it was made from."""
 
-from collections.abc import Iterator
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -13,12 +11,6 @@ from pubench.neighbors.display import ExpectedPositivesDisplay
 from pubench.neighbors.result import PositiveNeighbors
 from pubench.neighbors.search import positive_neighbors
 from pubench.neighbors.selection import choose_k
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
