@@ -21,6 +21,6 @@ def tune(dataset: str) -> None:
     No negative labels are needed: the search maximises AUL_PU.
     """
     raise NotYetAvailableError(
-        f"'pubench tune' can not tune '{dataset}' yet: similarities and the search are not part of this version; what "
+        f"'pubench tune' can not tune '{dataset}' yet: ProbTagging and the search are not part of this version; what "
         "works is 'pubench evaluate' for scores you have, and 'pubench datasets' for data."
     )
