@@ -159,36 +159,6 @@ def test_few_rows(rows: int) -> None:
     assert np.isfinite(values).all()
 
 
-def test_inputs_stay_as_they_were() -> None:
-    data, _ = draw()
-    before = data.X.values.copy()
-    fit(data).score_new(data.X, ONE)
-    np.testing.assert_array_equal(data.X.values, before)
-
-
-def test_progress_rises_to_the_end() -> None:
-    told: list[float] = []
-    fit(draw()[0], Resources(progress=told.append))
-    assert told == sorted(told)
-    assert told[-1] == 1
-
-
-class StoppedError(Exception):
-    pass
-
-
-def stop(share: float) -> None:
-    raise StoppedError(f"at {share}")
-
-
-def test_what_progress_raises_ends_the_work() -> None:
-    data, _ = draw()
-    with pytest.raises(StoppedError):
-        fit(data, Resources(n_threads=2, progress=stop))
-    with pytest.raises(StoppedError):
-        fit(data).score_new(data.X, Resources(progress=stop))
-
-
 def test_the_bandwidth_is_the_factor_of_the_median_distance() -> None:
     data, _ = draw()
     wide, narrow = (fit(data, factor=factor).chosen["bandwidth"] for factor in (1.0, 0.1))
