@@ -13,6 +13,7 @@ from warnings import catch_warnings
 from pubench.discovery import PACKAGE, guard
 from pubench.errors import InputError, PluginError, one_line
 from pubench.keeping import machine_cache
+from pubench.machine import cores, free_memory, memory_limit
 from pubench.paths import data_folder, runs_folder
 from pubench.plugin_api import Learner
 from pubench.registry import Registry
@@ -21,7 +22,6 @@ from pubench.streams import silence
 #: May be read-only: data sets that are there need no writing.
 DATA = "data sets"
 _CONNECT_SECONDS = 5
-_CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 @dataclass(frozen=True)
@@ -85,17 +85,16 @@ class Diagnosis:
 
 def diagnose(registry: Registry, storage_url: str | None = None) -> Diagnosis:
     """Look at versions, cores, memory, CUDA as each learner sees it, folders, storage and plugins."""
-    import joblib  # noqa: PLC0415 - heavy: only `doctor` pays for it
-    import psutil  # noqa: PLC0415
+    import psutil  # noqa: PLC0415 - heavy: only `doctor` pays for it
 
     memory = psutil.virtual_memory()
-    limit = _memory_limit()
+    limit = memory_limit()
     return Diagnosis(
         versions=_versions(),
         system=f"{platform.system()} {platform.release()} {platform.machine()}",
-        cores=joblib.cpu_count(),  # respects affinity and container quotas
+        cores=cores(),
         memory_bytes=min(memory.total, limit or memory.total),
-        memory_available_bytes=min(memory.available, limit or memory.available),
+        memory_available_bytes=free_memory(),
         cuda=_cuda(registry),
         folders=(
             _folder(DATA, data_folder()),
@@ -119,15 +118,6 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
-
-
-def _memory_limit() -> int | None:
-    """Return the memory limit of this container, if there is one."""
-    try:
-        text = _CGROUP_LIMIT.read_text(encoding="ascii").strip()
-    except OSError:
-        return None
-    return int(text) if text.isdigit() else None
 
 
 def _cuda(registry: Registry) -> tuple[Cuda, ...]:

@@ -14,7 +14,8 @@ from collections.abc import Callable
 import pluggy
 
 from pubench.dataset_api import DatasetLoader
-from pubench.plugin_api import Learner, Method, Similarity
+from pubench.method_api import Method
+from pubench.plugin_api import Learner, Similarity
 
 PROJECT = "pubench"
 

@@ -1,4 +1,4 @@
-"""The contracts of what trains and scores: Similarity, Learner, Method.
+"""What all plugins are, and the contracts of the parts that methods are made of: Similarity, Learner.
 
 A plugin is a class with a name, a table of parameters and one or two methods. Its instances are configurations:
 they hold parameters, never data, so they can be compared, stored and sent to other processes. What was learned
@@ -13,21 +13,21 @@ Promises of every plugin:
 - Light to import: heavy libraries are imported inside methods, so that listing plugins is instant.
 - A task it cannot do raises `NotApplicableError` with a sentence that says why.
 
-Contracts of data sets stand apart in `pubench.dataset_api`, because they carry truth.
+Methods have their contract in `pubench.method_api`, because they are given parts. That of data sets stands apart in
+`pubench.dataset_api`, because they carry truth.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
 from pubench.seeds import Seed
 from pubench.spaces import Space, Value, resolve
-from pubench.types import Affinity, FloatVector, IndexVector, Json, PUData, Resources, Scores, Table, Tags
+from pubench.types import Affinity, FloatVector, IndexVector, Json, PUData, Resources, Table, Tags
 
 #: The version of these contracts and hooks; a plugin states the one it was written for as `pubench_api`.
 API_VERSION = 1
@@ -123,12 +123,8 @@ class Similarity(Plugin):
         Override it where folds can share work; the results must stay equal to those of `fit` on each fold alone.
         """
         for number, rows in enumerate(folds):
-            share = partial(_part, resources.progress, number, len(folds))
-            yield self.fit(data.take(rows), seed, replace(resources, progress=share))
-
-
-def _part(progress: Callable[[float], None], number: int, parts: int, share: float) -> None:
-    progress((number + share) / parts)
+            part = resources.part(number / len(folds), (number + 1) / len(folds))
+            yield self.fit(data.take(rows), seed, part)
 
 
 #: Whatever a learner's `prepare` returns; only the same learner looks inside.
@@ -161,11 +157,14 @@ class Learner(Plugin):
         takes: what it digests by itself.
         supports_cuda: its library can use CUDA; `cuda_problem` says whether it can here.
         suffix: how the names of its models' files end, with the dot.
+        memory: how much one training holds beside what is prepared, in copies of the table as float64; so many are
+            trained side by side as fit.
     """
 
     kind = Kind.LEARNER
     takes: ClassVar[Takes] = Takes(missing=True)
     supports_cuda: ClassVar[bool] = False
+    memory: ClassVar[float] = 1.0
     suffix: ClassVar[str]
 
     @abstractmethod
@@ -195,38 +194,3 @@ class Learner(Plugin):
     def cuda_problem(cls) -> str | None:
         """Return None if this learner can train on CUDA here and now, else why not, as a short phrase."""
         return "runs on the CPU only"
-
-
-@dataclass(frozen=True)
-class Parts:
-    """The other plugins that a method is given, as its `uses` asks."""
-
-    similarity: Similarity | None = None
-    learner: Learner | None = None
-
-
-class FittedMethod(ABC):
-    """A trained PU classifier; it does not change any more."""
-
-    @abstractmethod
-    def score(self, X: Table, resources: Resources) -> Scores:
-        """Return a score per row of `X`, a higher one for rows more likely positive."""
-
-
-class Method(Plugin):
-    """A way to learn from positive and unlabeled rows.
-
-    Attributes:
-        uses: the kinds of plugin that `fit` wants in `parts`.
-        needs_prior: it wants the share of positives as the parameter `prior`.
-        wants_all_labels: a ceiling, not a PU method: evaluation hands it data in which every positive is labelled.
-    """
-
-    kind = Kind.METHOD
-    uses: ClassVar[frozenset[Kind]] = frozenset({Kind.LEARNER})
-    needs_prior: ClassVar[bool] = False
-    wants_all_labels: ClassVar[bool] = False
-
-    @abstractmethod
-    def fit(self, data: PUData, parts: Parts, seed: Seed, resources: Resources) -> FittedMethod:
-        """Learn from `data`; `parts` holds what `uses` names."""

@@ -28,7 +28,8 @@ from pubench.errors import (
     UnknownPluginError,
     suggestion,
 )
-from pubench.plugin_api import API_VERSION, Kind, Learner, Method, Plugin, Similarity
+from pubench.method_api import Method
+from pubench.plugin_api import API_VERSION, Kind, Learner, Plugin, Similarity
 from pubench.spaces import check_space
 
 CONTRACTS: Mapping[str, type[Plugin]] = {

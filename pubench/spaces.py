@@ -25,6 +25,8 @@ class _Declared:
     help: str = ""
     #: (parameter, value): this parameter has a meaning only while that other one has that value.
     when: tuple[str, Value] | None = None
+    #: Whether a search varies it. One that only buys quality with time stays at its default unless a user says else.
+    tuned: bool = True
 
 
 @dataclass(frozen=True)

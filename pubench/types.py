@@ -9,8 +9,9 @@ The true labels are not here: see `pubench.truth`, which training and tuning can
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Literal, Protocol, Self, TypeAlias
 
@@ -314,6 +315,14 @@ class Resources:
     device: Device = "cpu"
     keep: Keep = make_anew
     progress: Callable[[float], None] = tell_nobody
+
+    def part(self, start: float, stop: float) -> "Resources":
+        """Return the same for a part of the work, whose progress goes from `start` to `stop`."""
+        return replace(self, progress=partial(_between, self.progress, start, stop))
+
+
+def _between(progress: Callable[[float], None], start: float, stop: float, share: float) -> None:
+    progress(start + (stop - start) * share)
 
 
 class Status(StrEnum):

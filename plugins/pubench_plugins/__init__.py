@@ -14,6 +14,7 @@ from pubench_plugins.learners.lightgbm import LightGBM
 from pubench_plugins.learners.logistic import Logistic
 from pubench_plugins.learners.xgboost import XGBoost
 from pubench_plugins.methods.naive import Naive
+from pubench_plugins.methods.probtagging import ProbTagging
 from pubench_plugins.similarities.isolation import Isolation
 from pubench_plugins.similarities.kernel import Kernel
 from pubench_plugins.similarities.knn import KNN
@@ -46,4 +47,5 @@ def pubench_register_learners(register: Callable[[type[Learner]], None]) -> None
 @hookimpl
 def pubench_register_methods(register: Callable[[type[Method]], None]) -> None:
     """Add the PU methods."""
-    register(Naive)
+    for method in (ProbTagging, Naive):
+        register(method)

@@ -11,7 +11,7 @@ from pubench.embedding import documents
 from pubench.embedding.columns import Column, fit_column
 from pubench.embedding.scalings import SCALINGS
 from pubench.errors import DataError, ParameterError, suggestion
-from pubench.types import Feature, Json, Table
+from pubench.types import Feature, FloatVector, Json, Table
 
 #: So many values are worked on at a time: a block and its result stay in the processor's cache, else writing column
 #: by column into rows would fetch every row from memory once per column.
@@ -112,6 +112,11 @@ class FittedEmbedding:
                 for number, place, write in writers:
                     write(rows[:, number], block[:, place])
         return Table(out, self.features)
+
+    def by_feature(self, values: FloatVector) -> FloatVector:
+        """Return the sum of `values`, one per embedded column, over the columns of each feature."""
+        ends = np.cumsum([0, *(len(names) for names in self._names)])
+        return np.array([values[start:stop].sum() for start, stop in pairwise(ends.tolist())])
 
     def _check(self, features: tuple[Feature, ...]) -> None:
         for number, (fitted, given) in enumerate(zip(self.schema, features, strict=False), start=1):

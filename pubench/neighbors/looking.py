@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pubench.neighbors.brute import Centred, rank_by_products
 from pubench.neighbors.kernels import LEAF, Bounds, Leaves, Queries, Task, rank_positives, settle_near
-from pubench.neighbors.threads import in_order
+from pubench.threads import in_order
 from pubench.types import BoolVector, FloatVector, IndexVector
 
 #: Leaves near a query that are looked at for it alone: they settle most queries, and shorten the way of the others.

@@ -12,14 +12,14 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from joblib import cpu_count
 
 from pubench.errors import DataError, ParameterError
+from pubench.machine import cores
 from pubench.neighbors.kernels import Queries
 from pubench.neighbors.looking import Entries, Index, Look
 from pubench.neighbors.partition import Rotation, grow_leaves, order_by_nearness
 from pubench.neighbors.result import PositiveNeighbors
-from pubench.neighbors.threads import working
+from pubench.threads import working
 from pubench.types import FloatMatrix, IndexVector, as_labels, tell_nobody
 
 Progress: TypeAlias = Callable[[float], None]
@@ -49,7 +49,7 @@ class PositiveSearch:
             raise DataError("No row is labelled positive; at least one is needed.")
         if n_threads is not None and n_threads < 1:
             raise ParameterError(f"n_threads is a whole number from 1 up; got {n_threads}.")
-        self._n_threads = n_threads or cpu_count()
+        self._n_threads = n_threads or cores()
         labelled = np.flatnonzero(self._s)
         with working(self._n_threads) as pool:
             self._rotation = Rotation.along_variance(rows)

@@ -10,9 +10,10 @@ from pubench.data.splits import stratified_folds
 from pubench.data.views import Labelling
 from pubench.dataset_api import Dataset
 from pubench.errors import ParameterError
+from pubench.method_api import Parts
 from pubench.metrics.label_free import aul_pu_score
 from pubench.metrics.supervised import auc
-from pubench.plugin_api import Kind, Parts
+from pubench.plugin_api import Kind
 from pubench.registry import load_registry
 from pubench.seeds import Seed
 from pubench.truth import Truth

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from pubench.errors import DataError, NotApplicableError
-from pubench.plugin_api import Kind, Learner, Model, Parts
+from pubench.method_api import Parts
+from pubench.plugin_api import Kind, Learner, Model
 from pubench.registry import load_registry
 from pubench.seeds import Seed
 from pubench.types import Feature, PUData, Resources, Table, Tags

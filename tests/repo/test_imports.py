@@ -28,9 +28,12 @@ PUBLIC = {
     "auc", "aul_pn_score",
     # what a plugin imports
     "Affinity", "Choice", "DataError", "DataFile", "Dataset", "DatasetInfo", "DatasetLoader", "Examples", "Feature",
-    "FittedMethod", "FittedSimilarity", "Float", "FloatVector", "IndexVector", "Int", "Learner", "Method", "Model",
+    "FittedEnsemble", "FittedMethod", "FittedSimilarity", "Float", "FloatVector", "IndexVector", "Int", "Learner", "Method", "Model",
     "NotApplicableError", "PUData", "Parts", "Prepared", "PubenchError", "Resources", "Scores", "Seed", "Similarity",
-    "Table", "Tags", "Takes", "Truth", "content_key", "blas_threads", "hookimpl",
+    "Table", "Tags", "Takes", "Truth", "content_key", "blas_threads", "hookimpl", "Ensemble", "Json", "Kind", "Related",
+    "Trainer", "read_json", "write_json",
+    # Steps 2 and 3 of ProbTagging
+    "Tagging", "member_tags", "train_members", "until_settled",
 }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from pubench import (
     Table,
     Tags,
     Takes,
+    write_json,
 )
 from pubench_plugins.learners.model_files import (
     Branches,
@@ -29,10 +30,9 @@ from pubench_plugins.learners.model_files import (
     expect,
     floats,
     integers,
-    read_json,
+    read_form,
     reading,
     shares,
-    write_json,
 )
 from pubench_plugins.learners.threads import by_rows, openmp_threads
 
@@ -202,7 +202,7 @@ class HistGB(Learner):
     def load(cls, path: Path) -> HistGBModel:
         """Read the trees and look at every node."""
         with reading(path, "a model of histgb"):
-            content = read_json(path, _FORM)
+            content = read_form(path, _FORM)
             n_features, size = content["n_features"], len(content["nodes"]["value"])
             expect(type(n_features) is int and n_features > 0, "n_features should be a whole number")
             roots = integers(content["roots"], len(content["roots"]))

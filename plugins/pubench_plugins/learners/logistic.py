@@ -7,15 +7,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pubench import Float, FloatVector, Learner, Model, Resources, Seed, Table, Tags, Takes, blas_threads
+from pubench import (
+    Float,
+    FloatVector,
+    Learner,
+    Model,
+    Resources,
+    Seed,
+    Table,
+    Tags,
+    Takes,
+    blas_threads,
+    write_json,
+)
 from pubench_plugins.learners.model_files import (
     check_columns,
     expect,
     floats,
-    read_json,
+    read_form,
     reading,
     shares,
-    write_json,
 )
 from pubench_plugins.learners.threads import by_rows
 
@@ -135,7 +146,7 @@ class Logistic(Learner):
     def load(cls, path: Path) -> LogisticModel:
         """Read the numbers."""
         with reading(path, "a model of logistic"):
-            content = read_json(path, _FORM)
+            content = read_form(path, _FORM)
             size = len(content["scaling"]["fill"])
             scaling = Scaling(
                 **{field.name: floats(content["scaling"][field.name], size) for field in fields(Scaling)}

@@ -6,8 +6,7 @@ itself, but not every number: 2 of 250 damaged files crashed it, so its files ne
 The checks raise whatever Python raises; `reading` turns that into one sentence.
 """
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pubench import DataError, FloatVector, IndexVector, Table
+from pubench import DataError, FloatVector, IndexVector, Table, read_json
 
 _MALFORMED: tuple[type[Exception], ...] = (
     ArithmeticError,
@@ -39,6 +38,8 @@ def reading(path: Path, what: str, *errors: type[Exception]) -> Iterator[None]:
     """
     try:
         yield
+    except DataError:  # says it already
+        raise
     except OSError as error:
         raise DataError(f"{path} can not be read: {error.strerror or error}.") from error
     except _MALFORMED + errors as error:
@@ -52,20 +53,11 @@ def expect(condition: object, claim: str) -> None:
         raise ValueError(claim)
 
 
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a JSON object; a float is written with as many digits as make it come back exactly."""
-    path.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
-
-
-def read_json(path: Path, form: str) -> dict[str, Any]:
+def read_form(path: Path, form: str) -> dict[str, Any]:
     """Return the JSON object in `path`, whose "form" must be the given one."""
-    content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
-    expect(isinstance(content, dict) and content.get("form") == form, f"its form should be '{form}'")
-    return dict(content)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
+    content = read_json(path)
+    expect(content.get("form") == form, f"its form should be '{form}'")
+    return content
 
 
 def floats(values: object, length: int) -> FloatVector:

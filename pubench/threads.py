@@ -1,7 +1,7 @@
 """Threads that work side by side on compiled code, and stop when told."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
@@ -20,20 +20,20 @@ def working(n_threads: int) -> Iterator[ThreadPoolExecutor]:
 
 
 def in_order(
-    pool: ThreadPoolExecutor, work: Callable[[Task], Result], tasks: Sequence[Task]
+    pool: ThreadPoolExecutor, work: Callable[[Task], Result], tasks: Iterable[Task], ahead: int = 8
 ) -> Iterator[Result]:
-    """Yield `work(task)` for each task, in order, computed a few ahead.
+    """Yield `work(task)` for each task, in order, computed at most so many ahead.
 
-    Only a few: when the caller stops asking, be it for an exception or an interrupt, little is left to wait for.
+    When the caller stops asking, be it for an exception or an interrupt, little is left to wait for.
     """
-    ahead: deque[Future[Result]] = deque()
+    waiting: deque[Future[Result]] = deque()
     try:
         for task in tasks:
-            ahead.append(pool.submit(work, task))
-            if len(ahead) > 8:
-                yield ahead.popleft().result()
-        while ahead:
-            yield ahead.popleft().result()
+            waiting.append(pool.submit(work, task))
+            if len(waiting) > ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
     finally:
-        for future in ahead:
+        for future in waiting:
             future.cancel()

@@ -1,0 +1,54 @@
+"""Whether an ensemble is large enough, read off its members alone: no label is looked at."""
+
+import numpy as np
+
+from pubench.plugin_api import Model
+from pubench.types import FloatVector, Resources, Table
+
+#: Ranks of so many rows are compared; more would not change the answer.
+_ROWS = 20_000
+#: With fewer members, how much they differ is a guess.
+_FEWEST = 5
+
+
+class Settling:
+    """Follows how reliably the mean rank over members orders rows.
+
+    The order that infinitely many members would give is the signal; what members differ by, divided by their number,
+    is the noise that is left in their mean. Reliability is 1 less the ratio of the two variances (Cronbach's alpha): the
+    squared correlation of the mean with that final order.
+
+    Args:
+        X: the rows as the learner sees them; some of them, evenly spaced, are looked at.
+        resources: for predictions.
+    """
+
+    def __init__(self, X: Table, resources: Resources) -> None:
+        self._rows = X.take(np.arange(0, X.n_rows, -(-X.n_rows // _ROWS)))
+        self._resources = resources
+        self._count = 0
+        self._sum = np.zeros(self._rows.n_rows)
+        self._squares = np.zeros(self._rows.n_rows)
+
+    def add(self, member: Model) -> None:
+        """Take one more member into account."""
+        ranks = _ranks(member.predict(self._rows, self._resources))
+        self._count += 1
+        self._sum += ranks
+        self._squares += ranks**2
+
+    @property
+    def reliability(self) -> float:
+        """In [0, 1]; 0 as long as there are too few members to tell."""
+        if self._count < _FEWEST:
+            return 0.0
+        means = self._sum / self._count
+        noise = float(np.mean(self._squares / self._count - means**2)) / (self._count - 1)
+        observed = float(np.var(means))
+        return 1.0 if observed == 0 else max(0.0, 1 - noise / observed)
+
+
+def _ranks(values: FloatVector) -> FloatVector:
+    from scipy.stats import rankdata  # noqa: PLC0415 - heavy imports happen when used
+
+    return np.asarray(rankdata(values) / len(values))

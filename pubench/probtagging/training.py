@@ -1,0 +1,40 @@
+"""Steps 2 and 3 of ProbTagging: a member for each tagging, and their mean."""
+
+from collections.abc import Iterator
+
+from pubench.ensembles import Trainer
+from pubench.plugin_api import Model
+from pubench.probtagging.settling import Settling
+from pubench.probtagging.tagging import Tagging, member_tags
+from pubench.seeds import Seed
+from pubench.types import Affinity, BoolVector, Resources, Tags
+
+
+def train_members(
+    trainer: Trainer,
+    s: BoolVector,
+    affinity: Affinity,
+    tagging: Tagging,
+    count: int,
+    seed: Seed,
+    resources: Resources,
+) -> Iterator[Model]:
+    """Yield members 0 to `count` - 1, each trained on a tagging of its own; see `Trainer.members`."""
+    chances = tagging.chances(s, affinity)
+
+    def tags_of(member: int) -> Tags:
+        return member_tags(chances, tagging, seed, member)
+
+    return trainer.members(tags_of, count, seed, resources)
+
+
+def until_settled(
+    members: Iterator[Model], trainer: Trainer, enough: float, resources: Resources
+) -> Iterator[Model]:
+    """Yield members until the order of rows by their mean is as reliable as `enough` asks; see `Settling`."""
+    settling = Settling(trainer.X, resources)
+    for member in members:
+        yield member
+        settling.add(member)
+        if settling.reliability >= enough:
+            return
