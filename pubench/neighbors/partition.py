@@ -165,7 +165,7 @@ def grow_leaves(X: FloatMatrix, points: Points, rows: IndexVector, pool: ThreadP
     return Leaves(
         rows=np.where(np.arange(leaves * LEAF) < len(rows), rows[order], -2),
         values=X[rows[order]],
-        coordinates=coordinates,
+        coordinates=coordinates.reshape(leaves, 2, HALF * LEAF),
         halves=halves,
         low=coordinates.min(axis=3).reshape(leaves, WIDTH),
         high=coordinates.max(axis=3).reshape(leaves, WIDTH),
