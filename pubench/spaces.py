@@ -27,6 +27,8 @@ class _Declared:
     when: tuple[str, Value] | None = None
     #: Whether a search varies it. One that only buys quality with time stays at its default unless a user says else.
     tuned: bool = True
+    #: What such a parameter is while a search compares settings, to be quick; None: its default.
+    draft: Value = None
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,12 @@ class Float(_Declared):
 
     def contains(self, value: object) -> bool:
         """Whether `value` may be used: any real number in the range, but no bool."""
-        return (
-            isinstance(value, Real) and not isinstance(value, bool) and self.low <= float(value) <= self.high
-        )
+        if not isinstance(value, Real) or isinstance(value, bool):
+            return False
+        try:
+            return self.low <= float(value) <= self.high
+        except OverflowError:  # an integer beyond all floats
+            return False
 
     def cast(self, value: Any) -> float:
         """Return a contained value as what it is declared to be, a float."""

@@ -19,11 +19,15 @@ from pubench.types import PUData, Split
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """One fold: `train` is all that a method may see; `test_truth` is sealed until it has scored."""
+    """One fold: `train` is all that a method may see; `test_truth` is sealed until it has scored.
+
+    `train_truth` is for the ceiling alone, a method that is handed every positive.
+    """
 
     train: PUData
     test: PUData
     test_truth: Truth | None
+    train_truth: Truth | None
 
 
 def paper_folds(dataset: Dataset, labelling: Labelling | None, folds: int, seed: Seed) -> Iterator[Fold]:
@@ -56,11 +60,13 @@ def paper_folds(dataset: Dataset, labelling: Labelling | None, folds: int, seed:
 
 
 def _observed_fold(data: PUData, truth: Truth | None, split: Split) -> Fold:
-    test_truth = None if truth is None else truth.take(split.test)
-    return Fold(data.take(split.train), data.take(split.test), test_truth)
+    train_truth, test_truth = (
+        None if truth is None else truth.take(rows) for rows in (split.train, split.test)
+    )
+    return Fold(data.take(split.train), data.take(split.test), test_truth, train_truth)
 
 
 def _drawn_fold(dataset: Dataset, truth: Truth, labelling: Labelling, split: Split, seed: Seed) -> Fold:
     train = draw_view(dataset.X.take(split.train), truth.take(split.train), labelling, seed.child("train"))
     test = draw_view(dataset.X.take(split.test), truth.take(split.test), labelling, seed.child("test"))
-    return Fold(train.data, test.data, test.truth)
+    return Fold(train.data, test.data, test.truth, train.truth)

@@ -14,7 +14,7 @@ from scipy.special import stdtr, stdtrit
 
 from pubench.errors import DataError
 from pubench.metrics.inference import check_confidence, note_on_few
-from pubench.metrics.ranks import Label, Vector, check_labels, check_same_length, check_scores
+from pubench.metrics.ranks import Label, check_labels, check_same_length, check_scores, share_below
 from pubench.types import BoolVector, FloatVector
 
 
@@ -125,14 +125,7 @@ def _meet(positive: BoolVector, scores: npt.ArrayLike, name: str) -> _Met:
     values = check_scores(scores, name)
     check_same_length(**{"s": positive, name: values})
     labelled, unlabeled = values[positive], values[~positive]
-    return _Met(_share_below(unlabeled, labelled), 1 - _share_below(labelled, unlabeled))
-
-
-def _share_below(reference: Vector, values: Vector) -> FloatVector:
-    ordered = np.sort(reference)
-    below = np.searchsorted(ordered, values, side="left")
-    through = np.searchsorted(ordered, values, side="right")
-    return (below + through) / (2 * len(ordered))
+    return _Met(share_below(unlabeled, labelled), 1 - share_below(labelled, unlabeled))
 
 
 def _compare(a: _Met, b: _Met, confidence: float) -> AULComparison:

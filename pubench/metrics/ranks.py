@@ -146,6 +146,14 @@ def place(positive: BoolVector, scores: Vector, weights: FloatVector | None = No
     return _placed(ordered, ordered[ordered_positive], weight[ordered_positive], cumulative)
 
 
+def share_below(reference: Vector, values: Vector) -> FloatVector:
+    """Return, for each of the values, the share of `reference` that lies below it, ties half."""
+    ordered = np.sort(reference)
+    below = np.searchsorted(ordered, values, side="left")
+    through = np.searchsorted(ordered, values, side="right")
+    return np.asarray((below + through) / (2 * len(ordered)))
+
+
 def check_and_place(
     labels: npt.ArrayLike,
     scores: npt.ArrayLike,

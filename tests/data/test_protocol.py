@@ -83,7 +83,9 @@ def test_training_and_label_free_judging_do_not_touch_the_truth() -> None:
     folds = list(stratified_folds(Y, 3, Seed(0)))
     data = PUData(X, Y)
     for split in folds:
-        fold = Fold(data.take(split.train), data.take(split.test), truth.take(split.test))
+        fold = Fold(
+            data.take(split.train), data.take(split.test), truth.take(split.test), truth.take(split.train)
+        )
         fitted = method.fit(fold.train, Parts(learner=learner), Seed(0), Resources())
         scores = fitted.score(fold.test.X, Resources())
         assert 0 <= aul_pu_score(fold.test.s, scores.values) <= 1
