@@ -6,8 +6,11 @@ from pubench.cli.completion import completion
 from pubench.cli.datasets import datasets
 from pubench.cli.doctor import doctor
 from pubench.cli.evaluate import evaluate
+from pubench.cli.explain import explain
+from pubench.cli.fit import fit
 from pubench.cli.options import examples
 from pubench.cli.plugins import plugins
+from pubench.cli.predict import predict
 from pubench.cli.tune import tune
 from pubench.errors import PubenchError
 
@@ -52,5 +55,5 @@ def main() -> None:
     """
 
 
-for command in (tune, evaluate, datasets, plugins, doctor, completion):
+for command in (tune, fit, predict, explain, evaluate, datasets, plugins, doctor, completion):
     main.add_command(command)

@@ -29,7 +29,7 @@ def encode_text(name: str, column: "pyarrow.ChunkedArray", out: FloatVector, not
     """
     from pyarrow import compute, types  # noqa: PLC0415 - heavy imports happen when used
 
-    values, codes = _distinct(name, column)
+    values, codes = distinct(name, column)
     if not types.is_dictionary(column.type):
         _check_commas(name, values, codes)
         _look_at(name, values, codes, notices)
@@ -41,7 +41,7 @@ def encode_text(name: str, column: "pyarrow.ChunkedArray", out: FloatVector, not
     return Feature(name, "categorical", tuple(values.take(order).to_pylist()))
 
 
-def _distinct(
+def distinct(
     name: str, column: "pyarrow.ChunkedArray"
 ) -> tuple["pyarrow.LargeStringArray", npt.NDArray[np.int32]]:
     """Return the values of a column as text, each once, and for each row which one it has, or -1."""

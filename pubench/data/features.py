@@ -1,9 +1,10 @@
 """Turns the columns of a file into a `Table`: one matrix of floats, and what each column of it means."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 Dtype: TypeAlias = type[np.float32] | type[np.float64]
+Written = TypeVar("Written")
 
 #: Columns go into the row-major matrix so many at a time, and so many rows at a time: a cache line of float64 is then
 #: written while it is at hand. One by one, each column would fetch and write back the whole matrix.
@@ -52,18 +54,27 @@ def encode(columns: dict[str, "pyarrow.ChunkedArray"], notices: Notices) -> tupl
     Raises:
         DataError: naming the column that can not be a feature and, where there is one, the row.
     """
-    values = np.empty((len(next(iter(columns.values()))), len(columns)), dtype=_dtype(columns.values()))
-    buffer: npt.NDArray[Any] = np.empty((min(_TOGETHER, len(columns)), len(values)), dtype=values.dtype)
-    features: list[Feature] = []
-    while columns:
-        names = list(columns)[:_TOGETHER]
-        together = [
-            _encode_column(name, columns.pop(name), out, notices)
-            for name, out in zip(names, buffer, strict=False)
-        ]
-        _transpose(buffer[: len(names)], values[:, len(features) : len(features) + len(names)])
-        features += together
+    n_rows, dtype = len(next(iter(columns.values()))), dtype_of(columns.values())
+
+    def write(name: str, out: FloatVector) -> Feature:
+        return _encode_column(name, columns.pop(name), out, notices)
+
+    values, features = assemble(n_rows, dtype, [partial(write, name) for name in list(columns)])
     return Table(values, tuple(features)), notices.sentences()
+
+
+def assemble(
+    n_rows: int, dtype: Dtype, writers: Sequence[Callable[[FloatVector], Written]]
+) -> tuple[FloatMatrix, list[Written]]:
+    """Return a matrix of so many rows, each column filled by one of the writers, and what these return."""
+    values = np.empty((n_rows, len(writers)), dtype=dtype)
+    buffer: npt.NDArray[Any] = np.empty((min(_TOGETHER, len(writers)), n_rows), dtype=dtype)
+    written: list[Written] = []
+    for start in range(0, len(writers), _TOGETHER):
+        together = writers[start : start + _TOGETHER]
+        written += [write(out) for write, out in zip(together, buffer, strict=False)]
+        _transpose(buffer[: len(together)], values[:, start : start + len(together)])
+    return values, written
 
 
 def _transpose(columns: FloatMatrix, out: FloatMatrix) -> None:
@@ -84,11 +95,12 @@ def is_empty(column: "pyarrow.ChunkedArray") -> bool:
     return bool(compute.all(compute.is_null(column, nan_is_null=True)).as_py())
 
 
-def _dtype(columns: Iterable["pyarrow.ChunkedArray"]) -> Dtype:
+def dtype_of(columns: Iterable["pyarrow.ChunkedArray"]) -> Dtype:
+    """Return the type of a matrix that holds these columns: float32 if every number is, else float64."""
     from pyarrow import types  # noqa: PLC0415
 
     kinds = [column.type for column in columns]
-    numbers = [t for t in kinds if types.is_integer(t) or types.is_floating(t) or types.is_decimal(t)]
+    numbers = [kind for kind in kinds if is_number(kind)]
     short = all(types.is_float16(t) or types.is_float32(t) for t in numbers)
     exact = not any(types.is_temporal(t) for t in kinds)  # seconds are lost in a float32 of days
     return np.float32 if numbers and short and exact else np.float64
@@ -99,14 +111,14 @@ def _encode_column(name: str, column: "pyarrow.ChunkedArray", out: FloatVector, 
     from pyarrow import types  # noqa: PLC0415
 
     kind = column.type
-    if _is_text(kind):
+    if is_text(kind):
         feature = encode_text(name, column, out, notices)
     elif types.is_temporal(kind) and not types.is_interval(kind):
         feature = _encode_time(name, column, out, notices)
     elif types.is_boolean(kind):
         feature = Feature(name, "boolean")
-        _write(column.cast("uint8"), out)
-    elif types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+        write_numbers(column.cast("uint8"), out)
+    elif is_number(kind) or types.is_null(kind):
         feature = _encode_numbers(name, column, out, notices)
     else:
         raise no_feature(name, kind)
@@ -114,14 +126,22 @@ def _encode_column(name: str, column: "pyarrow.ChunkedArray", out: FloatVector, 
     return feature
 
 
-def _is_text(kind: "pyarrow.DataType") -> bool:
+def is_text(kind: "pyarrow.DataType") -> bool:
+    """Whether a type holds text, or what pandas stored as categories."""
     from pyarrow import types  # noqa: PLC0415
 
     tests = (types.is_dictionary, types.is_string, types.is_large_string, types.is_string_view)
     return any(test(kind) for test in tests)
 
 
-def _write(column: "pyarrow.ChunkedArray", out: FloatVector) -> None:
+def is_number(kind: "pyarrow.DataType") -> bool:
+    """Whether a type holds numbers, whole or not."""
+    from pyarrow import types  # noqa: PLC0415
+
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+
+def write_numbers(column: "pyarrow.ChunkedArray", out: FloatVector) -> None:
     """Write numbers as floats, missing ones as NaN; whole numbers beyond 2**53 are rounded."""
     start = 0
     for chunk in column.chunks:
@@ -133,27 +153,52 @@ def _write(column: "pyarrow.ChunkedArray", out: FloatVector) -> None:
 def _encode_numbers(name: str, column: "pyarrow.ChunkedArray", out: FloatVector, notices: Notices) -> Feature:
     from pyarrow import types  # noqa: PLC0415
 
-    _write(column, out)
-    infinite = np.flatnonzero(np.isinf(out))
-    if infinite.size:
-        raise DataError(
-            f"Column '{shown(name)}' is infinite in row {infinite[0] + 1} ({infinite.size} rows in all); make it finite "
-            "or leave it empty."
-        )
+    write_numbers(column, out)
+    check_finite(name, out)
     if types.is_integer(column.type):
         notices.look_at_whole_numbers(name, out)
     return Feature(name)
 
 
+def check_finite(name: str, values: FloatVector, before: int = 0) -> None:
+    """Raise `DataError` with the row, counted from 1 behind those `before`, if a value of a column is infinite."""
+    infinite = np.flatnonzero(np.isinf(values))
+    if infinite.size:
+        raise DataError(
+            f"Column '{shown(name)}' is infinite in row {before + infinite[0] + 1} ({infinite.size} rows in all); make "
+            "it finite or leave it empty."
+        )
+
+
 def _encode_time(name: str, column: "pyarrow.ChunkedArray", out: FloatVector, notices: Notices) -> Feature:
+    write_days(column, out)
+    dated = is_dated(column.type)
+    notices.add("date" if dated else "time", name)
+    return Feature(name, "date" if dated else "numeric")
+
+
+def is_dated(kind: "pyarrow.DataType") -> bool:
+    """Whether a temporal type says which day it was; times and durations do not."""
+    from pyarrow import types  # noqa: PLC0415
+
+    return bool(types.is_date(kind) or types.is_timestamp(kind))
+
+
+def write_days(column: "pyarrow.ChunkedArray", out: FloatVector) -> None:
+    """Write dates and timestamps as days since 1970-01-01, times and durations as days; missing ones as NaN.
+
+    Whole days are split off before anything is rounded: a moment is the same number whichever unit it is stored in.
+    """
     from pyarrow import types  # noqa: PLC0415
 
     kind = column.type
     if types.is_date(kind):
-        _write(column.cast("date32").cast("int32"), out)
-    else:
-        _write(column.cast(f"int{kind.bit_width}"), out)
-        out /= _PER_DAY[kind.unit]
-    dated = types.is_date(kind) or types.is_timestamp(kind)
-    notices.add("date" if dated else "time", name)
-    return Feature(name, "date" if dated else "numeric")
+        write_numbers(column.cast("date32").cast("int32"), out)
+        return
+    per_day, start = _PER_DAY[kind.unit], 0
+    for chunk in column.cast(f"int{kind.bit_width}").chunks:
+        days, rest = np.divmod(chunk.fill_null(0).to_numpy().astype(np.int64), per_day)
+        part = out[start : start + len(chunk)]
+        part[:] = days + rest / per_day
+        part[chunk.is_null().to_numpy(zero_copy_only=False)] = np.nan
+        start += len(chunk)

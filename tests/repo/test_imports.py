@@ -11,7 +11,8 @@ import pubench
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {
-    "xgboost", "lightgbm", "catboost", "pandas", "optuna", "matplotlib", "sklearn", "scipy", "numba", "numpy",
+    "xgboost", "lightgbm", "catboost", "pandas", "optuna", "matplotlib", "sklearn", "scipy", "numba", "numpy", "jax",
+    "optax",
 }  # fmt: skip
 PUBLIC = {
     # evaluation without negatives
@@ -22,8 +23,12 @@ PUBLIC = {
     # Step 1 of ProbTagging
     "Embedding", "ExpectedPositivesDisplay", "FittedEmbedding", "KChoice", "PositiveNeighbors", "choose_k",
     "positive_neighbors", "positive_neighbors_of_folds", "positive_neighbors_of_new",
+    # the share of positives
+    "PriorEstimate", "best_bin_prior", "elkan_prior", "labelling_chance", "prior_in_all", "prior_in_unlabeled",
     # PU data from tables
     "Labelling", "PUView", "draw_view", "holdout", "stratified_folds",
+    # trained models
+    "SavedModel", "Trained", "load_model", "permutation_importance", "save_model",
     # evaluation with truth
     "auc", "aul_pn_score",
     # what a plugin imports
@@ -32,6 +37,8 @@ PUBLIC = {
     "NotApplicableError", "PUData", "Parts", "Prepared", "PubenchError", "Resources", "Scores", "Seed", "Similarity",
     "Table", "Tags", "Takes", "Truth", "content_key", "blas_threads", "hookimpl", "Ensemble", "Json", "Kind", "Related",
     "Trainer", "read_json", "write_json",
+    # scikit-learn classifiers
+    "PUClassifier", "ProbTaggingClassifier", "load_classifier",
     # Steps 2 and 3 of ProbTagging
     "Tagging", "member_tags", "train_members", "until_settled",
 }  # fmt: skip

@@ -1,0 +1,129 @@
+"""`pubench fit`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from pubench.cli.completion import complete_dataset
+from pubench.cli.datasets import column_options
+from pubench.cli.options import examples, json_option, plugin_options
+from pubench.cli.plugins import open_registry
+
+DEVICES = ("auto", "cpu", "cuda")
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="At most so many threads.  [default: all cores]",
+)
+
+
+@click.command(
+    epilog=examples(
+        "pubench fit --dataset customers.csv --label bought --id customer_no --out runs/customers",
+        "pubench fit --dataset creditcard --learner xgboost --set learner.trees=100 --out runs/cards",
+        "pubench fit --dataset customers.csv --label bought --config runs/customers/config.toml --out runs/again",
+    )
+)
+@click.option(
+    "--dataset",
+    required=True,
+    metavar="NAME|FILE",
+    shell_complete=complete_dataset,
+    help="A data set's name or a file.",
+)
+@column_options
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), metavar="RUN_DIR", help="Where to save it."
+)
+@click.option("--method", metavar="NAME", help="How to learn.  [default: probtagging]")
+@click.option("--similarity", metavar="NAME", help="What a method tags rows by.  [default: knn]")
+@click.option("--learner", metavar="NAME", help="What trains.  [default: lightgbm]")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KIND.PARAM=VALUE",
+    help="A parameter, as in learner.trees=100; may be repeated.",
+)
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A TOML file with the tables method, similarity and learner, such as RUN_DIR/config.toml; other options "
+    "go before it.",
+)
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Decides all chance.  [default: 0]")
+@click.option("--rows", type=int, metavar="N", help="Train on a draw of about N rows with the same rates.")
+@click.option(
+    "--theta-o",
+    type=float,
+    metavar="SHARE",
+    help="Where only true labels are known: the share of positives to be drawn as labelled.  [default: 0.5]",
+)
+@click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True)
+@threads_option
+@click.option("--force", is_flag=True, help="Replace a saved model in RUN_DIR.")
+@plugin_options
+@json_option
+def fit(  # noqa: PLR0913 - a command's options
+    *,
+    dataset: str,
+    label: str | None,
+    positive: str | None,
+    drop: Sequence[str],
+    id_column: str | None,
+    out: Path,
+    method: str | None,
+    similarity: str | None,
+    learner: str | None,
+    settings: Sequence[str],
+    config: Path | None,
+    seed: int | None,
+    rows: int | None,
+    theta_o: float | None,
+    device: str,
+    threads: int | None,
+    force: bool,
+    plugin_files: Sequence[Path],
+    strict_plugins: bool,
+    as_json: bool,
+) -> None:
+    """Train one model on all rows and save it.
+
+    RUN_DIR is made whole or not at all; 'pubench predict RUN_DIR FILE' scores other rows with it.
+    """
+    from pubench.cli.render import terminal  # noqa: PLC0415 - heavy imports happen when used
+    from pubench.cli.render.fit import fitted_card, fitted_json  # noqa: PLC0415
+    from pubench.cli.render.progress import share_bar  # noqa: PLC0415
+    from pubench.data.sources import Wanted  # noqa: PLC0415
+    from pubench.fitting import Order, fit_and_save  # noqa: PLC0415
+    from pubench.keeping import machine_cache  # noqa: PLC0415
+    from pubench.plugin_api import Kind  # noqa: PLC0415
+    from pubench.types import Resources  # noqa: PLC0415
+
+    names = {Kind.METHOD: method, Kind.SIMILARITY: similarity, Kind.LEARNER: learner}
+    order = Order(
+        wanted=Wanted(dataset, label, positive, tuple(drop), id_column, rows),
+        out=out,
+        names={kind: name for kind, name in names.items() if name},
+        settings=settings,
+        config=config,
+        seed=seed,
+        theta_o=theta_o,
+        device=device,
+        n_threads=threads,
+        replace=force,
+    )
+    registry = open_registry(plugin_files, strict=strict_plugins)
+    with share_bar(f"Training on {dataset}") as progress:
+        fitted = fit_and_save(
+            order, registry, Resources(keep=machine_cache(terminal.notice), progress=progress)
+        )
+    for notice in fitted.notices:
+        terminal.notice(notice)
+    if as_json:
+        terminal.print_json(fitted_json(fitted, out))
+    else:
+        fitted_card(fitted, out)

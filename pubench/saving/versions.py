@@ -1,0 +1,53 @@
+"""Which versions a model was made with: a learner's own library, above all, decides what its files mean."""
+
+import ast
+import inspect
+import platform
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+
+from pubench.plugin_api import Plugin
+
+#: Recorded for every model, whatever its learner.
+_ALWAYS = ("numpy", "pubench")
+
+
+def versions_of(*plugins: Plugin | None) -> dict[str, str]:
+    """Return the versions of Python, pubench, NumPy and what the plugins' modules import, by distribution."""
+    names = {*_ALWAYS, *(name for plugin in plugins if plugin is not None for name in libraries_of(plugin))}
+    found = {name: _version(name) for name in sorted(names)}
+    return {"python": platform.python_version(), **{name: text for name, text in found.items() if text}}
+
+
+def libraries_of(plugin: Plugin) -> set[str]:
+    """Return the distributions whose modules the plugin's own module imports, wherever in it.
+
+    A plugin does not say which libraries it stands on, and imports them where they are used; its source tells.
+    """
+    try:
+        source = inspect.getsource(inspect.getmodule(type(plugin)) or type(plugin))
+    except (OSError, TypeError):  # made in an interactive session
+        return set()
+    modules = {name.partition(".")[0] for node in ast.walk(ast.parse(source)) for name in _imported(node)}
+    known = _distributions()
+    return {known[module][0] for module in modules if module in known}
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    """Return which distributions a module comes from; found once, by a look at all that is installed."""
+    return packages_distributions()
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return ""
