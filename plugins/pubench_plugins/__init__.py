@@ -13,8 +13,16 @@ from pubench_plugins.learners.histgb import HistGB
 from pubench_plugins.learners.lightgbm import LightGBM
 from pubench_plugins.learners.logistic import Logistic
 from pubench_plugins.learners.xgboost import XGBoost
+from pubench_plugins.methods.bagging import Bagging
+from pubench_plugins.methods.elkan import Elkan
+from pubench_plugins.methods.elkan_weighted import ElkanWeighted
+from pubench_plugins.methods.liu import Liu
 from pubench_plugins.methods.naive import Naive
+from pubench_plugins.methods.nnpu import NNPU
+from pubench_plugins.methods.oracle import Oracle
 from pubench_plugins.methods.probtagging import ProbTagging
+from pubench_plugins.methods.pu_auc import PUAUC
+from pubench_plugins.methods.rank_average import RankAverage
 from pubench_plugins.similarities.isolation import Isolation
 from pubench_plugins.similarities.kernel import Kernel
 from pubench_plugins.similarities.knn import KNN
@@ -47,5 +55,5 @@ def pubench_register_learners(register: Callable[[type[Learner]], None]) -> None
 @hookimpl
 def pubench_register_methods(register: Callable[[type[Method]], None]) -> None:
     """Add the PU methods."""
-    for method in (ProbTagging, Naive):
+    for method in (ProbTagging, Naive, Oracle, Elkan, ElkanWeighted, Liu, Bagging, NNPU, PUAUC, RankAverage):
         register(method)

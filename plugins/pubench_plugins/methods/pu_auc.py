@@ -1,0 +1,155 @@
+"""PU-AUC: a sum of basis functions that minimises an estimate of 1 - AUC, in closed form (Sakai et al. 2018)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pubench import (
+    Choice,
+    FittedEmbedding,
+    FittedMethod,
+    FloatVector,
+    Int,
+    Json,
+    Method,
+    Parts,
+    PUData,
+    Resources,
+    Scores,
+    Seed,
+    Table,
+    write_json,
+)
+from pubench_plugins.learners.model_files import expect, floats, read_form, reading
+from pubench_plugins.methods.rows import fit_embedding, in_blocks
+from pubench_plugins.methods.prior import PRIOR_SPACE, resolve_prior
+from pubench_plugins.methods.pu_auc_moments import Basis, Matrix
+from pubench_plugins.methods.pu_auc_validation import Validation
+
+#: Widths of Gaussians to choose between, in median distances between centres.
+WIDTHS = (2.0, 1.0, 1 / 2, 1 / 4, 1 / 8)
+#: No median distance of embedded rows is beyond these; their squares are neither 0 nor infinite.
+_NARROWEST, _WIDEST = 1e-60, 1e60
+_FORM = "pubench pu-auc 1"
+_MODEL = "model.json"
+
+
+@dataclass(frozen=True, eq=False)
+class FittedPUAUC(FittedMethod):
+    """A weighted sum of basis functions.
+
+    Attributes:
+        embedding: of the features.
+        basis: the functions.
+        weights: shape (n_functions,): w.
+        decided: what fitting decided by itself, of plain JSON values.
+    """
+
+    embedding: FittedEmbedding
+    basis: Basis
+    weights: FloatVector
+    decided: Mapping[str, Json]
+
+    def score(self, X: Table, resources: Resources) -> Scores:
+        """Return w' phi(x)."""
+
+        def score(block: Matrix) -> Matrix:
+            with np.errstate(over="ignore", invalid="ignore"):  # `Scores` refuses what is not finite
+                # Not `@`: a product with a vector adds in another order at the end of a block.
+                return np.asarray(np.einsum("ij,j->i", self.basis(block), self.weights))
+
+        return Scores(in_blocks(score, self.embedding.transform(X).values, resources))
+
+    def save(self, folder: Path) -> None:
+        """Write all of it as JSON; numbers keep every bit."""
+        document: dict[str, Json] = {
+            "form": _FORM,
+            "weights": self.weights.tolist(),
+            "centres": None if self.basis.centres is None else self.basis.centres.tolist(),
+            "sigma": self.basis.sigma,
+            "decided": self.decided,
+            "embedding": self.embedding.to_json(),
+        }
+        write_json(folder / _MODEL, document)
+
+    @classmethod
+    def load(cls, folder: Path) -> "FittedPUAUC":
+        """Read back what `save` wrote; raises `DataError` for anything else."""
+        with reading(folder / _MODEL, "a model of pu-auc"):
+            document = read_form(folder / _MODEL, _FORM)
+            embedding = FittedEmbedding.from_json(document["embedding"])
+            n_features = len(embedding.features)
+            basis = _read_basis(document["centres"], document["sigma"], n_features)
+            weights = floats(document["weights"], basis.size(n_features))
+            expect(isinstance(document["decided"], dict), "what was decided should be an object")
+        return cls(embedding, basis, weights, document["decided"])
+
+    @property
+    def chosen(self) -> Mapping[str, Json]:
+        """What was decided."""
+        return self.decided
+
+
+def _read_basis(centres: object, sigma: object, n_features: int) -> Basis:
+    width = float(floats([sigma], 1)[0])
+    expect(_NARROWEST < width < _WIDEST, "a width should be one of Gaussians")
+    if centres is None:
+        return Basis(None, width)
+    expect(isinstance(centres, list) and centres, "there should be centres")
+    assert isinstance(centres, list)  # noqa: S101 - tells mypy what the line above made sure of
+    return Basis(np.stack([floats(centre, n_features) for centre in centres]), width)
+
+
+class PUAUC(Method):
+    """A kernel or linear ranker that minimises the PU estimate of 1 - AUC, and needs the share of positives."""
+
+    name = "pu-auc"
+    uses = frozenset()
+    needs_prior = True
+    space = {
+        **PRIOR_SPACE,
+        "basis": Choice(("gaussian", "linear"), default="gaussian", help="what scores are a sum of"),
+        "centres": Int(
+            10,
+            2000,
+            default=200,
+            log=True,
+            tuned=False,
+            help="rows with a Gaussian",
+            when=("basis", "gaussian"),
+        ),
+    }
+
+    def fit(self, data: PUData, parts: Parts, seed: Seed, resources: Resources) -> FittedPUAUC:
+        """Find the prior, choose penalty and width by cross-validation, and solve on all rows."""
+        embedding = fit_embedding(data.X)
+        embedded = PUData(embedding.transform(data.X), data.s)
+        prior = resolve_prior(self.params, data, parts, seed, resources.part(0.0, 0.2))
+        validation = Validation.of(embedded, prior.prior_in_unlabeled, seed)
+        bases = self._bases(embedded.X.values, seed.child("centres"))
+        candidates = validation.candidates(bases, resources.part(0.2, 1.0))
+        best = min(candidates, key=lambda candidate: candidate.risk)
+        weights = best.moments.minimisers(prior.prior_in_unlabeled, [best.penalty])[0]
+        decided = prior.decided | {"penalty": best.penalty, "validation_risk": best.risk}
+        if best.basis.centres is not None:
+            decided["sigma"] = best.basis.sigma
+        return FittedPUAUC(embedding, best.basis, weights, decided)
+
+    def load(self, folder: Path, parts: Parts) -> FittedPUAUC:  # noqa: ARG002 - the contract's signature
+        """Read back what `FittedPUAUC.save` wrote."""
+        return FittedPUAUC.load(folder)
+
+    def _bases(self, values: Matrix, seed: Seed) -> list[Basis]:
+        """Return the functions to choose between: Gaussians around rows drawn from all, in several widths."""
+        if self.params["basis"] == "linear":
+            return [Basis()]
+        from scipy.spatial.distance import pdist  # noqa: PLC0415 - heavy imports happen when used
+
+        rows = np.sort(seed.generator().permutation(len(values))[: self.params["centres"]])
+        centres = values[rows].astype(np.float64)
+        distances = pdist(centres)
+        apart = distances[distances > 0]
+        median = float(np.median(apart)) if len(apart) else 1.0
+        return [Basis(centres, median * width) for width in WIDTHS]

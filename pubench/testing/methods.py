@@ -1,0 +1,297 @@
+"""What every method promises, as checks: run `check_method`, or the `METHOD_CHECKS` one by one.
+
+    from pubench.testing.methods import check_method
+    check_method(MyMethod(members=5), Parts(learner=LightGBM()))
+
+Each check raises `PluginError` with the promise that is broken, and lets through whatever the method itself raises.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from pubench.errors import DataError, NotApplicableError
+from pubench.method_api import FittedMethod, Method, Parts
+from pubench.metrics.label_free import aul_pu_score
+from pubench.metrics.theory import auc_from_aul
+from pubench.seeds import Seed
+from pubench.spaces import Value
+from pubench.testing.promises import expect, expect_equal, expect_sentence
+from pubench.testing.tables import (
+    Trial,
+    constant_features,
+    mixed_trial,
+    numeric_trial,
+    one_constant_feature,
+    ten_rows,
+    with_one_label,
+)
+from pubench.types import FloatVector, PUData, Resources, Table
+
+_ONE, _TWO = Resources(n_threads=1), Resources(n_threads=2)
+#: AUC that a method must reach where positives lie two and a half standard deviations apart in two features.
+_BETTER_THAN_CHANCE = 0.75
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A method to be checked and the parts it is given; one that is quick to fit makes quick checks."""
+
+    method: Method
+    parts: Parts
+
+    def fit(self, data: PUData, seed: int = 0, resources: Resources = _ONE) -> FittedMethod:
+        """Fit the method."""
+        return self.method.fit(data, self.parts, Seed(seed), resources)
+
+    def data(self, trial: Trial) -> PUData:
+        """Return what an evaluation would hand to the method."""
+        return trial.complete if self.method.wants_all_labels else trial.data
+
+    @cached_property
+    def mixed(self) -> Trial:
+        """Rows of all kinds."""
+        return mixed_trial()
+
+    @cached_property
+    def fitted(self) -> FittedMethod:
+        """The method, fitted on them by one thread with seed 0."""
+        return self.fit(self.data(self.mixed))
+
+    @cached_property
+    def scores(self) -> FloatVector:
+        """What it scores rows that it has not seen."""
+        return self.fitted.score(self.mixed.fresh, _ONE).values
+
+
+Check = Callable[[Subject], None]
+
+
+def check_method(method: Method, parts: Parts) -> None:
+    """Run every check.
+
+    Raises:
+        PluginError: a promise is broken; the message says which.
+    """
+    subject = Subject(method, parts)
+    for check in METHOD_CHECKS.values():
+        check(subject)
+
+
+def check_parameters(subject: Subject) -> None:
+    """Every parameter says what it means."""
+    for name, dimension in subject.method.space.items():
+        expect(bool(dimension.help.strip()), f"The parameter '{name}' says in `help` what it means.")
+
+
+def check_scores(subject: Subject) -> None:
+    """Rows that were not trained on get a finite score each, and not all the same."""
+    scores = subject.scores
+    expect(scores.shape == (subject.mixed.fresh.n_rows,), "Every row gets one score.")
+    expect(len(np.unique(scores)) > 1, "Scores tell rows apart.")
+
+
+def check_quality(subject: Subject) -> None:
+    """Hidden positives score above negatives on an easy set, of numbers and of mixed features."""
+    easy = numeric_trial()
+    numeric = subject.fit(subject.data(easy)).score(easy.fresh, _ONE).values
+    for trial, scores in ((easy, numeric), (subject.mixed, subject.scores)):
+        found = auc_from_aul(aul_pu_score(trial.fresh_positive, scores), trial.fresh_positive.mean())
+        expect(
+            found > _BETTER_THAN_CHANCE,
+            f"On an easy set the AUC is above {_BETTER_THAN_CHANCE}; it is {found:.3f}.",
+        )
+
+
+def check_seed(subject: Subject) -> None:
+    """Equal seeds give equal scores; those of another seed are as finite."""
+    again = subject.fit(subject.data(subject.mixed)).score(subject.mixed.fresh, _ONE).values
+    expect(np.array_equal(subject.scores, again), "Equal data, parameters and seed give equal scores.")
+    subject.fit(subject.data(subject.mixed), seed=1).score(subject.mixed.fresh, _ONE)
+
+
+def check_threads(subject: Subject) -> None:
+    """The number of threads does not change the scores."""
+    other = subject.fit(subject.data(subject.mixed), resources=_TWO).score(subject.mixed.fresh, _TWO).values
+    expect_equal(subject.scores, other, "The number of threads changes nothing about the scores.")
+
+
+def check_rows_alone(subject: Subject) -> None:
+    """A row's score depends on that row alone: not on which rows are scored with it, nor on their order."""
+    few = np.arange(subject.mixed.fresh.n_rows)[::-7]
+    alone = subject.fitted.score(subject.mixed.fresh.take(few), _ONE).values
+    expect_equal(subject.scores[few], alone, "A row's score depends on that row alone.")
+    single = subject.fitted.score(subject.mixed.fresh.take(few[:1]), _ONE).values
+    expect_equal(subject.scores[few[:1]], single, "A row that is scored by itself gets the same score.")
+
+
+def check_inputs(subject: Subject) -> None:
+    """What is passed in stays as it was."""
+    trial = mixed_trial()
+    data = subject.data(trial)
+    values, s, fresh = data.X.values.copy(), data.s.copy(), trial.fresh.values.copy()
+    subject.fit(data).score(trial.fresh, _ONE)
+    same = all(
+        np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
+        for before, after in ((values, data.X.values), (s, data.s), (fresh, trial.fresh.values))
+    )
+    expect(same, "Tables and labels stay as they were.")
+
+
+def check_progress(subject: Subject) -> None:
+    """Progress stays in [0, 1] and never goes back; what it raises ends the work."""
+    told: list[float] = []
+    subject.fit(subject.data(subject.mixed), resources=replace(_TWO, progress=told.append))
+    expect(all(0 <= share <= 1 for share in told), "Progress lies in [0, 1].")
+    expect(told == sorted(told), "Progress never goes back.")
+    if not told:
+        return
+    try:
+        subject.fit(subject.data(subject.mixed), resources=replace(_TWO, progress=_stop))
+    except _StoppedError:
+        return
+    expect(kept=False, promise="What `progress` raises ends the work and goes through.")
+
+
+def check_reports(subject: Subject) -> None:
+    """What a fitted method tells about itself has the promised form."""
+    rows, features = subject.mixed.data.X.n_rows, subject.mixed.data.X.n_features
+    expected = subject.fitted.expected_positives
+    expect(expected is None or 0 < expected <= rows, "`expected_positives` is above 0 and at most all rows.")
+    try:
+        json.dumps(dict(subject.fitted.chosen), allow_nan=False)
+    except (TypeError, ValueError):
+        expect(kept=False, promise="`chosen` holds plain JSON values.")
+    found = subject.fitted.importances()
+    if found is not None:
+        expect(
+            found.shape == (features,) and bool(np.all(found >= 0)),
+            "Importances: one per feature, none negative.",
+        )
+        expect(bool(np.isclose(found.sum(), 1) or not found.any()), "Importances are 1 in all, or all 0.")
+
+
+def check_files(subject: Subject) -> None:
+    """What was saved comes back and scores the same, bit for bit."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        subject.fitted.save(folder)
+        expect(any(folder.iterdir()), "`save` writes what `score` needs.")
+        expect(
+            not list(folder.rglob("*.pkl")) + list(folder.rglob("*.pickle")), "Nothing is saved as a pickle."
+        )
+        loaded = subject.method.load(folder, subject.parts)
+    scores = loaded.score(subject.mixed.fresh, _ONE).values
+    expect(np.array_equal(scores, subject.scores), "A model that was saved scores the same, bit for bit.")
+    expect(
+        loaded.expected_positives == subject.fitted.expected_positives,
+        "A model that was saved expects as many positives.",
+    )
+
+
+def check_damaged_files(subject: Subject) -> None:
+    """Files that are missing or damaged are refused with `DataError`, whatever is in them."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        subject.fitted.save(folder)
+        for path in _one_of_each_kind(folder):
+            content = path.read_bytes()
+            for damaged in (None, b"[]", b"\xff\x00", content[: len(content) // 2]):
+                path.unlink() if damaged is None else path.write_bytes(damaged)
+                _expect_refused(
+                    subject, folder, f"{path.relative_to(folder)}, damaged, is refused with DataError."
+                )
+                path.write_bytes(content)
+            if path.suffix == ".json":
+                _check_strange_values(subject, folder, path)
+
+
+def check_one_label(subject: Subject) -> None:
+    """One labelled positive is enough, or the method says that it is not."""
+    _fit_or_decline(subject, with_one_label(subject.mixed), subject.mixed.fresh)
+
+
+def check_ten_rows(subject: Subject) -> None:
+    """Ten rows are enough, or the method says that they are not."""
+    data = ten_rows()
+    _fit_or_decline(subject, data, data.X)
+
+
+def check_constants(subject: Subject) -> None:
+    """A feature may be constant; where all are, the method may decline."""
+    data = constant_features()
+    _fit_or_decline(subject, data, data.X)
+    subject.fit(one_constant_feature(numeric_trial())).score(numeric_trial().fresh, _ONE)
+
+
+#: Every check, by the name of what it checks.
+METHOD_CHECKS: Mapping[str, Check] = {
+    "parameters": check_parameters,
+    "scores": check_scores,
+    "quality": check_quality,
+    "seed": check_seed,
+    "threads": check_threads,
+    "rows alone": check_rows_alone,
+    "inputs": check_inputs,
+    "progress": check_progress,
+    "reports": check_reports,
+    "files": check_files,
+    "damaged files": check_damaged_files,
+    "one label": check_one_label,
+    "ten rows": check_ten_rows,
+    "constants": check_constants,
+}
+
+
+class _StoppedError(Exception):
+    """Raised to end the work."""
+
+
+def _stop(share: float) -> None:
+    raise _StoppedError(f"at {share}")
+
+
+def _fit_or_decline(subject: Subject, data: PUData, scored: Table) -> None:
+    try:
+        scores = subject.fit(data).score(scored, _ONE).values
+    except NotApplicableError as error:
+        expect_sentence(error)
+        return
+    expect(scores.shape == (scored.n_rows,), "Every row gets one score.")
+
+
+def _one_of_each_kind(folder: Path) -> list[Path]:
+    """Return the files to damage: of members, which differ by a number only, the first."""
+    kinds: dict[str, Path] = {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        name = str(path.relative_to(folder))
+        kinds.setdefault("".join(character for character in name if not character.isdigit()), path)
+    return list(kinds.values())
+
+
+def _check_strange_values(subject: Subject, folder: Path, path: Path) -> None:
+    """A value of another type is refused, or does no harm."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    few = subject.mixed.fresh.take(np.arange(3))
+    strange: tuple[Value | list[int], ...] = ("x", -1, [])
+    for key in content:
+        for value in strange:
+            path.write_text(json.dumps({**content, key: value}), encoding="utf-8")
+            try:
+                subject.method.load(folder, subject.parts).score(few, _ONE)
+            except DataError:
+                continue
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def _expect_refused(subject: Subject, folder: Path, promise: str) -> None:
+    try:
+        subject.method.load(folder, subject.parts)
+    except DataError:
+        return
+    expect(kept=False, promise=promise)
