@@ -1,0 +1,148 @@
+"""Fifty members on data prepared once, side by side, against a plain loop over each library's scikit-learn class.
+
+    python benchmarks/members.py                       # 200,000 x 30, 50 members, lightgbm xgboost catboost
+    python benchmarks/members.py --learner lightgbm --members 10 --rows 50000
+
+The rows are bank1's (a smaller draw of the same rates), numbers alone so that every class takes them; both sides train
+on the same tags and with the same parameters, as far as the library's class has them, and are judged on rows that
+neither has seen. The loop gives each fit all cores. Both run in one process, in turn; the ratio is theirs.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from catboost import CatBoostClassifier
+from lightgbm import LGBMClassifier
+from xgboost import XGBClassifier
+
+from pubench import aul_pu_interval
+from pubench.data.sources import Wanted, open_dataset
+from pubench.data.splits import holdout
+from pubench.ensembles import Ensemble, Trainer
+from pubench.machine import cores
+from pubench.method_api import Parts
+from pubench.plugin_api import Kind, Learner
+from pubench.probtagging.tagging import Tagging, member_tags
+from pubench.registry import Registry, load_registry
+from pubench.seeds import Seed
+from pubench.types import FloatVector, PUData, Resources, Table, Tags
+
+Matrix = npt.NDArray[Any]
+
+
+def parse() -> argparse.Namespace:
+    """Return what is asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--members", type=int, default=50)
+    parser.add_argument("--learner", nargs="+", default=["lightgbm", "xgboost", "catboost"])
+    parser.add_argument("--repeats", type=int, default=1)
+    return parser.parse_args()
+
+
+def draw(rows: int, registry: Registry) -> tuple[PUData, PUData]:
+    """Return rows to train on, `rows` of them, and a fifth as many to judge by."""
+    opened = open_dataset(Wanted("bank1", rows=rows * 6 // 5), registry).dataset
+    if opened.observed is None:
+        raise SystemExit("bank1 should have observed labels.")
+    X = Table(
+        opened.X.values, tuple(type(f)(f.name) for f in opened.X.features)
+    )  # codes as numbers, for both
+    data = PUData(X, opened.observed)
+    split = holdout(data.s, 1 / 6, Seed(0))
+    return data.take(split.train), data.take(split.test)
+
+
+def lightgbm_class(learner: Learner, seed: int) -> Any:
+    """Return LightGBM's own class with the learner's parameters."""
+    p = learner.params
+    return LGBMClassifier(
+        n_estimators=p["trees"], learning_rate=p["learning_rate"], max_depth=p["depth"], num_leaves=2 ** p["depth"],
+        min_child_samples=5, min_child_weight=p["min_hessian"], reg_lambda=p["l2"], extra_trees=p["random_cuts"],
+        colsample_bytree=p["features"], n_jobs=-1, random_state=seed, verbose=-1,
+    )  # fmt: skip
+
+
+def xgboost_class(learner: Learner, seed: int) -> Any:
+    """Return XGBoost's own class with the learner's parameters."""
+    p = learner.params
+    return XGBClassifier(
+        n_estimators=p["trees"], learning_rate=p["learning_rate"], max_depth=p["depth"], tree_method="hist",
+        reg_lambda=p["l2"], min_child_weight=p["min_hessian"], n_jobs=-1, random_state=seed,
+    )  # fmt: skip
+
+
+def catboost_class(learner: Learner, seed: int) -> Any:
+    """Return CatBoost's own class with the learner's parameters."""
+    p = learner.params
+    return CatBoostClassifier(
+        iterations=p["trees"], learning_rate=p["learning_rate"], depth=p["depth"], thread_count=-1, random_seed=seed,
+        verbose=False, allow_writing_files=False,
+    )  # fmt: skip
+
+
+CLASSES: dict[str, Callable[[Learner, int], Any]] = {
+    "lightgbm": lightgbm_class,
+    "xgboost": xgboost_class,
+    "catboost": catboost_class,
+}
+
+
+def ours(learner: Learner, train: PUData, tags: list[Tags], test: PUData) -> tuple[float, FloatVector]:
+    """Return the seconds of training, and the mean of the predictions."""
+    resources = Resources(n_threads=cores())
+    start = time.perf_counter()
+    trainer = Trainer.of(learner, train.X, resources)
+    members = list(trainer.members(tags.__getitem__, len(tags), Seed(0), resources))
+    seconds = time.perf_counter() - start
+    return seconds, Ensemble.of(trainer, members, resources).predict(test.X, resources)
+
+
+def loop(learner: Learner, train: PUData, tags: list[Tags], test: PUData) -> tuple[float, FloatVector]:
+    """Do the same with the library's own class, member by member."""
+    start = time.perf_counter()
+    models = []
+    for number, tag in enumerate(tags):
+        model = CLASSES[learner.name](learner, number)
+        models.append(model.fit(train.X.values, tag.positive))
+    seconds = time.perf_counter() - start
+    return seconds, np.mean([model.predict_proba(test.X.values)[:, 1] for model in models], axis=0)
+
+
+def main() -> None:
+    """Print a line per learner."""
+    options, registry = parse(), load_registry()
+    train, test = draw(options.rows, registry)
+    print(
+        f"bank1: {train.X.n_rows:,} x {train.X.n_features}, {train.n_labelled} labelled, {options.members} members"
+    )
+    similarity: Any = registry.find("knn", Kind.SIMILARITY).plugin
+    related = Parts(similarity=similarity()).relate(train, "standard", Seed(0), Resources(n_threads=cores()))
+    chances = Tagging().chances(train.s, related.affinity)
+    tags = [member_tags(chances, Tagging(), Seed(0), number) for number in range(options.members)]
+    for name in options.learner:
+        plugin: Any = registry.find(name, Kind.LEARNER).plugin
+        learner = plugin()
+        ours(learner, train, tags[:2], test)  # both have their libraries loaded and warm
+        loop(learner, train, tags[:2], test)
+        ratios = []
+        for _ in range(options.repeats):
+            mine, my_scores = ours(learner, train, tags, test)
+            theirs, their_scores = loop(learner, train, tags, test)
+            ratios.append(theirs / mine)
+        a, b = (aul_pu_interval(test.s, scores) for scores in (my_scores, their_scores))
+        print(
+            f"  {name:9} ours {mine:6.1f} s, loop {theirs:6.1f} s: {np.median(ratios):.1f}x; AUL_PU {a.estimate:.4f} "
+            f"against {b.estimate:.4f}, standard error {a.stderr:.4f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
