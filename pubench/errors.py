@@ -1,7 +1,6 @@
 """Every exception that pubench raises on purpose.
 
     PubenchError                    exit code 1: the work failed
-    ├── NotYetAvailableError        a command whose parts have not landed
     ├── NotApplicableError          this plugin cannot run on this data; not a defect of either
     ├── FetchError                  a download failed
     └── InputError (ValueError)     exit code 2: the caller can mend it
@@ -27,10 +26,6 @@ class PubenchError(Exception):
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
-
-
-class NotYetAvailableError(PubenchError):
-    """A command exists but a part it needs has not landed in this version."""
 
 
 class NotApplicableError(PubenchError):

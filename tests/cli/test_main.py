@@ -47,14 +47,6 @@ def test_version() -> None:
     assert version("pubench") in CliRunner().invoke(main, ["--version"]).output
 
 
-def test_tune_says_that_it_is_not_there_yet() -> None:
-    result = CliRunner().invoke(main, ["tune", "--dataset", "bank1"])
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert result.stderr.count("\n") == 1
-    assert "not part of this version" in result.stderr
-
-
 @pytest.mark.parametrize(
     "arguments", [["nonsense"], ["tune"], ["plugins", "list", "--kind", "x"], ["completion", "tcsh"]]
 )

@@ -1,0 +1,141 @@
+"""`pubench tune`, from a file to a model."""
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from pubench.cli.main import main
+from pubench.seeds import Seed
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def customers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    generator = Seed(0).generator()
+    path = tmp_path_factory.mktemp("data") / "customers.csv"
+    lines = ["no,bought,spend,region,age"]
+    for number in range(900):
+        spend, age, region = generator.exponential(), generator.normal(40, 10), generator.choice(list("abc"))
+        likely = 1 / (1 + np.exp(-(2 * spend + (region == "a") - 4)))
+        bought = generator.random() < likely and number % 2
+        lines.append(
+            f"c{number},{int(bought)},{spend:.4f},{region},{'' if number % 9 == 0 else round(age, 1)}"
+        )
+    path.write_text("\n".join(lines))
+    return path
+
+
+def quick(customers: Path, out: Path, *more: str) -> Result:
+    few = (
+        "--trials",
+        "3",
+        "--method",
+        "probtagging",
+        "--learner",
+        "logistic",
+        "--similarity",
+        "knn",
+        "--seed",
+        "1",
+    )
+    where = ("--dataset", customers, "--label", "bought", "--id", "no", "--out", out)
+    return run("tune", *where, *few, *more)
+
+
+@pytest.fixture(scope="module")
+def done(customers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "first"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PUBENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
+        result = quick(customers, out)
+    assert result.exit_code == 0, result.output
+    assert "labelled rows that the search never saw" in result.stdout
+    assert "optimistic" in result.stdout
+    assert "trial   0" in result.stderr
+    return out
+
+
+def test_it_leaves_what_a_person_needs(done: Path) -> None:
+    assert {"best.toml", "model", "trials.csv", "record.json", "report.html"} <= {
+        path.name for path in done.iterdir()
+    }
+    rows = list(csv.DictReader((done / "trials.csv").read_text().splitlines()))
+    assert [row["number"] for row in rows] == ["0", "1", "2"]
+    record = json.loads((done / "record.json").read_text())
+    assert record["status"] == "ok"
+    assert 0.5 < record["metrics"]["aul_pu.tuned"] < 1
+    assert {"aul_pu.default", "aul_pu.naive", "aul_pu.bagging"} <= set(record["metrics"])
+
+
+def test_its_model_scores_and_its_setting_replays(done: Path, customers: Path, tmp_path: Path) -> None:
+    scored = run("predict", done / "model", customers, "--out", tmp_path / "scores.csv")
+    assert scored.exit_code == 0, scored.output
+    assert len((tmp_path / "scores.csv").read_text().splitlines()) == 901
+    again = run(
+        "fit", "--dataset", customers, "--label", "bought", "--id", "no", "--config", done / "best.toml",
+        "--out", tmp_path / "again",
+    )  # fmt: skip
+    assert again.exit_code == 0, again.output
+
+
+def test_the_same_command_goes_on_and_another_one_is_refused(done: Path, customers: Path) -> None:
+    more = quick(customers, done, "--trials", "4", "--json", "--quiet")
+    assert more.exit_code == 0, more.output
+    answer = json.loads(more.stdout)
+    assert answer["trials"] == 4
+    assert set(answer["models"]) == {"tuned", "default", "naive", "bagging"}
+    other = quick(customers, done, "--folds", "4")
+    assert other.exit_code == 2
+    assert "holds something else" in other.stderr
+
+
+def test_a_wrong_order_is_one_sentence(customers: Path, tmp_path: Path) -> None:
+    out = tmp_path / "none"
+    for arguments, message in (
+        (["--resume"], "no run that could be resumed"),
+        (["--learner", "lightgmb"], "Did you mean 'lightgbm'"),
+        (["--timeout", "soon"], "is no duration"),
+        (["--device", "cuda"], "cuda"),
+        (["--theta-o", "0.5"], "observed labels"),
+    ):
+        result = quick(customers, out, *arguments)
+        assert result.exit_code == 2, result.output
+        assert message.lower() in result.stderr.lower()
+        assert not out.exists()
+    missing = run("tune", "--dataset", customers, "--label", "bougth", "--out", out)
+    assert missing.exit_code == 2
+    assert "Did you mean 'bought'" in missing.stderr
+
+
+def test_an_interrupt_ends_the_search_with_what_there_is(customers: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    process = subprocess.Popen(
+        [
+            Path(sys.executable).with_name("pubench"), "tune", "--dataset", customers, "--label", "bought", "--id", "no",
+            "--trials", "100000", "--method", "naive", "--learner", "logistic", "--out", out,
+        ],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "trial   2" in line:
+            process.send_signal(signal.SIGINT)
+            break
+    started = time.monotonic()
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    assert "The search ends" in stderr
+    assert "labelled rows that the search never saw" in stdout
+    assert time.monotonic() - started < 100
+    assert (out / "record.json").exists()

@@ -1,0 +1,188 @@
+"""Trials in real processes: judged, raced, failed, stopped, resumed."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pubench.plugin_api import Kind
+from pubench.registry import Registry
+from pubench.seeds import Seed
+from pubench.tuning.inner import InnerFold, Plan, inner_folds
+from pubench.tuning.messages import Job, write_job
+from pubench.tuning.racing import Race
+from pubench.tuning.search_space import SearchSpace, narrowed
+from pubench.tuning.storage import own_study
+from pubench.tuning.study import Budget, Observer, Study, Trial
+from pubench.tuning.workers import Limits, Worker
+from pubench.types import PUData, Status
+
+SEED = Seed(0).child("study")
+PLAN = Plan(test_unlabeled=100, test_per_labelled=2)
+
+
+def command(toy_file: Path, folder: Path) -> list[str]:
+    return [sys.executable, "-m", "pubench.cli.tuning_worker", str(folder), str(toy_file)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, data: PUData) -> Path:
+    path = tmp_path / "work"
+    path.mkdir()
+    write_job(Job(data, PLAN, 0, 1, "cpu"), path)
+    return path
+
+
+@pytest.fixture
+def folds(data: PUData) -> tuple[InnerFold, ...]:
+    return inner_folds(data.s, PLAN, SEED)
+
+
+Search = Callable[..., list[Trial]]
+
+
+@pytest.fixture
+def search(registry: Registry, toy_file: Path, folder: Path, folds: tuple[InnerFold, ...]) -> Search:
+    def run(
+        trials: int | None, *, race: float = 0.0, limits: Limits | None = None, **params: object
+    ) -> list[Trial]:
+        space = SearchSpace(registry, {Kind.METHOD: ["toy"]})
+        space = narrowed(space, {"method": {"toy": {"mode": "fine", **params}}})
+        budget = Budget(
+            trials, until=float("inf") if limits is None else limits.until, limits=limits or Limits()
+        )
+        with own_study(folder) as own:
+            study = Study(own, space, folds, SEED)
+            study.retry_interrupted()
+            study.run([Worker(command(toy_file, folder), folder / "log")], budget, Race(race), Observer())
+            return study.trials()
+
+    return run
+
+
+def test_trials_are_judged_and_the_search_finds_the_direction(search: Search) -> None:
+    trials = search(25)
+    assert [trial.number for trial in trials] == list(range(25))
+    assert all(trial.status is Status.OK and len(trial.placements) == 3 for trial in trials)
+    assert trials[0].configuration.method.params["angle"] == 0.3
+    best = max(trials, key=lambda trial: trial.value or 0)
+    assert best.configuration.method.params["angle"] > 0.8
+    assert (best.value or 0) > (trials[0].value or 0)
+
+
+def test_racing_stops_the_bad_and_keeps_the_best(search: Search, folder: Path) -> None:
+    trials = search(25, race=0.02)
+    early = [trial for trial in trials if trial.stopped_early]
+    assert len(early) > 5
+    best = max((trial for trial in trials if trial.is_complete), key=lambda trial: trial.value or 0)
+    assert best.configuration.method.params["angle"] > 0.8
+    assert all((trial.value or 0) < (best.value or 0) for trial in early)
+    complete = {f"scores-{trial.number}.npy" for trial in trials if trial.is_complete}
+    assert {path.name for path in folder.glob("scores-*.npy")} == complete
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "reason"),
+    [
+        ("crash", Status.FAILED, "SIGSEGV"),
+        ("refuse", Status.NOT_APPLICABLE, "This is not for me."),
+        ("raise", Status.FAILED, "ZeroDivisionError: oh no"),
+        ("hang", Status.TIMEOUT, "longer than"),
+        ("hog", Status.OUT_OF_MEMORY, "GiB of memory"),
+    ],
+)
+def test_a_trial_that_fails_says_why_and_the_study_goes_on(
+    search: Search, mode: str, status: Status, reason: str
+) -> None:
+    limits = Limits(trial_seconds=20 if mode != "hang" else 6, memory_bytes=2**29)
+    failed = search(1, limits=limits, mode=mode)[0]
+    assert failed.status is status
+    assert reason in failed.reason
+    assert failed.value is None
+    assert search(2, limits=limits)[1].status is Status.OK
+
+
+def test_time_is_kept_and_nothing_is_lost(search: Search) -> None:
+    search(2)
+    started = time.monotonic()
+    trials = search(None, limits=Limits(until=started + 6), pause=30.0)
+    assert time.monotonic() - started < 9
+    assert len([trial for trial in trials if trial.status is Status.OK]) == 2
+    again = search(3)
+    assert len([trial for trial in again if trial.status is Status.OK]) == 3
+
+
+def test_a_person_can_end_it(search: Search) -> None:
+    stop = threading.Event()
+    threading.Timer(4, stop.set).start()
+    started = time.monotonic()
+    search(None, limits=Limits(stop=stop), pause=30.0)
+    assert time.monotonic() - started < 20
+
+
+def test_start_up_draws_are_not_repeated_after_a_resume(search: Search) -> None:
+    search(3)
+    trials = search(6)
+    angles = [trial.params["method.toy.angle"] for trial in trials]
+    assert len(set(angles)) == 6
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from pubench.plugin_api import Kind
+from pubench.registry import load_registry
+from pubench.seeds import Seed
+from pubench.tuning.inner import inner_folds
+from pubench.tuning.messages import read_job
+from pubench.tuning.racing import Race
+from pubench.tuning.search_space import SearchSpace, narrowed
+from pubench.tuning.storage import own_study
+from pubench.tuning.study import Budget, Observer, Study
+from pubench.tuning.workers import Worker
+
+toy, folder = Path(sys.argv[1]), Path(sys.argv[2])
+job, seed = read_job(folder), Seed(0).child("study")
+space = narrowed(SearchSpace(load_registry([toy]), {Kind.METHOD: ["toy"]}), {"method": {"toy": {"mode": "fine"}}})
+with own_study(folder) as own:
+    study = Study(own, space, inner_folds(job.data.s, job.plan, seed), seed)
+    study.retry_interrupted()
+    worker = Worker([sys.executable, "-m", "pubench.cli.tuning_worker", str(folder), str(toy)], folder / "log")
+    study.run([worker], Budget(trials=200), Race(0.0), Observer(ended=lambda t: print(t.number, t.value, flush=True)))
+"""
+
+
+def test_nothing_is_lost_when_it_is_killed(
+    search: Search, toy_file: Path, folder: Path, tmp_path: Path
+) -> None:
+    driver = tmp_path / "driver.py"
+    driver.write_text(DRIVER)
+    told: dict[int, float] = {}
+    generator = np.random.default_rng(0)
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, str(driver), str(toy_file), str(folder)], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        for _ in range(int(generator.integers(2, 6))):
+            number, value = process.stdout.readline().split()
+            told[int(number)] = float(value)
+        time.sleep(float(generator.uniform(0, 0.05)))
+        process.send_signal(signal.SIGKILL)
+        rest = process.communicate()[0]
+        told |= {
+            int(line.split()[0]): float(line.split()[1])
+            for line in rest.splitlines(keepends=True)
+            if line.endswith("\n")
+        }
+    count = len(told)
+    trials = {trial.number: trial for trial in search(count + 2)}
+    assert all(trials[number].value == pytest.approx(value) for number, value in told.items())
+    done = [trial for trial in trials.values() if trial.status is Status.OK]
+    assert len(done) >= count + 2
