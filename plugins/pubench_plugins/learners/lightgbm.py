@@ -101,7 +101,9 @@ class LightGBM(Learner):
             "num_threads": resources.n_threads,
             "seed": seed.integer(),
             "deterministic": True,
-            "force_col_wise": True,
+            # The same sums for any number of threads by column; by row one thread takes a fifth less time.
+            "force_col_wise": resources.n_threads > 1,
+            "force_row_wise": resources.n_threads == 1,
             "feature_pre_filter": False,
             "verbose": -1,
         }
