@@ -5,18 +5,9 @@ from pathlib import Path
 
 import click
 
-from pubench.cli.completion import complete_dataset
-from pubench.cli.datasets import column_options
 from pubench.cli.options import examples, json_option, plugin_options
 from pubench.cli.plugins import open_registry
-
-DEVICES = ("auto", "cpu", "cuda")
-threads_option = click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="At most so many threads.  [default: all cores]",
-)
+from pubench.cli.training import training_options
 
 
 @click.command(
@@ -26,14 +17,7 @@ threads_option = click.option(
         "pubench fit --dataset customers.csv --label bought --config runs/customers/config.toml --out runs/again",
     )
 )
-@click.option(
-    "--dataset",
-    required=True,
-    metavar="NAME|FILE",
-    shell_complete=complete_dataset,
-    help="A data set's name or a file.",
-)
-@column_options
+@training_options
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), metavar="RUN_DIR", help="Where to save it."
 )
@@ -55,15 +39,6 @@ threads_option = click.option(
     "go before it.",
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Decides all chance.  [default: 0]")
-@click.option("--rows", type=int, metavar="N", help="Train on a draw of about N rows with the same rates.")
-@click.option(
-    "--theta-o",
-    type=float,
-    metavar="SHARE",
-    help="Where only true labels are known: the share of positives to be drawn as labelled.  [default: 0.5]",
-)
-@click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True)
-@threads_option
 @click.option("--force", is_flag=True, help="Replace a saved model in RUN_DIR.")
 @plugin_options
 @json_option

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from pubench.cli.fit import threads_option
 from pubench.cli.options import examples, json_option, plugin_options
 from pubench.cli.plugins import open_registry
+from pubench.cli.training import threads_option
 
 
 @click.command(

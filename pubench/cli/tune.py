@@ -6,11 +6,10 @@ from pathlib import Path
 
 import click
 
-from pubench.cli.completion import complete_dataset
-from pubench.cli.datasets import column_options
 from pubench.cli.durations import Duration
 from pubench.cli.options import examples, json_option, plugin_options
 from pubench.cli.plugins import open_registry
+from pubench.cli.training import training_options
 
 #: What is done where neither trials nor time are given.
 DEFAULT_TRIALS = 50
@@ -24,14 +23,7 @@ DEFAULT_SECONDS = 600.0
         "pubench tune --dataset creditcard --learner lightgbm --learner xgboost --trials 100 --out runs/cards",
     )
 )
-@click.option(
-    "--dataset",
-    required=True,
-    metavar="NAME|FILE",
-    shell_complete=complete_dataset,
-    help="A data set's name or a file.",
-)
-@column_options
+@training_options
 @click.option("--trials", type=click.IntRange(min=1), metavar="N", help="Try so many.  [default: 50]")
 @click.option(
     "--timeout",
@@ -58,16 +50,7 @@ DEFAULT_SECONDS = 600.0
     metavar="SHARE",
     help="Rows that the search never sees, to judge its result.",
 )
-@click.option("--rows", type=int, metavar="N", help="Use a draw of about N rows with the same rates.")
-@click.option(
-    "--theta-o",
-    type=float,
-    metavar="SHARE",
-    help="Where only true labels are known: the share of positives to be drawn as labelled.  [default: 0.5]",
-)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N")
-@click.option("--device", type=click.Choice(("auto", "cpu", "cuda")), default="auto", show_default=True)
-@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="[default: all cores]")
 @click.option(
     "--workers",
     type=click.IntRange(min=1),

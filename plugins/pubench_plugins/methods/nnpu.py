@@ -26,9 +26,9 @@ from pubench import (
 )
 from pubench_plugins.learners.model_files import expect, read_form, reading
 from pubench_plugins.methods.nnpu_nets import ARCHITECTURES, Net
-from pubench_plugins.methods.rows import fit_embedding
 from pubench_plugins.methods.nnpu_training import Descent, on_device, train_net
 from pubench_plugins.methods.prior import PRIOR_SPACE, resolve_prior
+from pubench_plugins.methods.rows import fit_embedding
 
 _FORM = "pubench nnpu 1"
 _MODEL, _NET = "model.json", "net.npy"

@@ -23,10 +23,10 @@ from pubench import (
     write_json,
 )
 from pubench_plugins.learners.model_files import expect, floats, read_form, reading
-from pubench_plugins.methods.rows import fit_embedding, in_blocks
 from pubench_plugins.methods.prior import PRIOR_SPACE, resolve_prior
 from pubench_plugins.methods.pu_auc_moments import Basis, Matrix
 from pubench_plugins.methods.pu_auc_validation import Validation
+from pubench_plugins.methods.rows import fit_embedding, in_blocks
 
 #: Widths of Gaussians to choose between, in median distances between centres.
 WIDTHS = (2.0, 1.0, 1 / 2, 1 / 4, 1 / 8)
