@@ -29,6 +29,8 @@ class _Declared:
     tuned: bool = True
     #: What such a parameter is while a search compares settings, to be quick; None: its default.
     draft: Value = None
+    #: Each value of it costs a pass over all rows: where there are many, a search leaves it alone.
+    dear: bool = False
 
 
 @dataclass(frozen=True)

@@ -28,13 +28,15 @@ def choose_space(order: TuneOrder, registry: Registry, data: PUData) -> tuple[Se
         for name in asked:
             registry.find(name, kind)
         names[kind] = asked or _suitable(registry, kind)
-    if not order.names.get(Kind.SIMILARITY) and data.X.n_rows > _MANY_ROWS:
+    many = data.X.n_rows > _MANY_ROWS
+    if many and not order.names.get(Kind.SIMILARITY):
         names[Kind.SIMILARITY] = [DEFAULTS[Kind.SIMILARITY]]
+    if many:
         notices.append(
-            f"At {data.X.n_rows:,} rows the search keeps to the similarity '{DEFAULTS[Kind.SIMILARITY]}'; name others with "
-            "--similarity."
+            f"At {data.X.n_rows:,} rows each similarity and each scaling would cost minutes: the search keeps to "
+            f"{' and '.join(names[Kind.SIMILARITY])} on standardised features unless --similarity or --space say else."
         )
-    space = SearchSpace(registry, names)
+    space = SearchSpace(registry, names, thrifty=many)
     if order.space is not None:
         space = narrowed(space, read_space(order.space))
     return space, tuple(notices)

@@ -31,6 +31,7 @@ class SearchSpace:
         registry: where the plugins are found.
         names: of those that may take part, by kind; at least one method.
         ranges: full name -> the range that takes the place of the declared one; see `narrowed`.
+        thrifty: leave parameters alone of which each value costs a pass over all rows.
 
     While configurations are compared, parameters that only buy quality with time have their `draft` value.
     """
@@ -38,6 +39,7 @@ class SearchSpace:
     registry: "Registry"
     names: Mapping[Kind, Sequence[str]]
     ranges: Mapping[str, Dimension] = field(default_factory=dict)
+    thrifty: bool = False
 
     def suggest(self, trial: "BaseTrial") -> Configuration:
         """Return the configuration that a trial of Optuna chooses, as a draft."""
@@ -98,7 +100,8 @@ class SearchSpace:
             if declared.when is not None and values.get(declared.when[0]) != declared.when[1]:
                 continue
             dimension = self.ranges.get(full, declared)
-            searched = (declared.tuned or full in self.ranges) and _has_choice(dimension)
+            wanted = declared.tuned and not (self.thrifty and declared.dear)
+            searched = (wanted or full in self.ranges) and _has_choice(dimension)
             values[name] = ask(full, dimension) if searched else _fixed(dimension, draft=draft)
         return values
 

@@ -1,6 +1,6 @@
 """Parts that remember: what trials have in common is computed once."""
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -94,9 +94,10 @@ class Memory:
         if type(similarity).fit_folds is not Similarity.fit_folds:
             # One search more or less is free where folds share it, and then it is kept for the final models too.
             rows.append(np.arange(embedded.X.n_rows))
-        fitted = list(similarity.fit_folds(embedded, rows, seed, resources))
+        # One at a time: each may hold the rows of its fold.
+        fitted = similarity.fit_folds(embedded, rows, seed, resources)
         if self._for_all:
-            return [Related(embedding, fitted[-1])]
+            return [Related(embedding, deque(fitted, maxlen=1).pop())]
         return [
             Related(embedding, _sampled(one, fold) if fold.is_sampled else one)
             for fold, one in zip(self.folds, fitted, strict=False)

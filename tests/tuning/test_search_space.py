@@ -106,3 +106,10 @@ def test_a_file_narrows_and_adds() -> None:
 def test_a_wrong_file_is_explained(document: Any, message: str) -> None:
     with pytest.raises((ParameterError, DataError), match=message.replace("|", r"\|")):
         narrowed(EVERYTHING, document)
+
+
+def test_a_thrifty_search_leaves_dear_parameters_alone() -> None:
+    thrifty = SearchSpace(REGISTRY, EVERYTHING.names, thrifty=True)
+    assert not any("scaling" in name for trial, _ in draws(thrifty, 100) for name in trial.params)
+    given = narrowed(thrifty, {"method": {"probtagging": {"scaling": ["standard", "robust"]}}})
+    assert any("scaling" in name for trial, _ in draws(given, 100) for name in trial.params)

@@ -42,6 +42,7 @@ class ProbTagging(Method):
         "scaling": Choice(
             ("standard", "robust", "quantile", "none"),
             default="standard",
+            dear=True,
             help="of features, before any distance",
         ),
         "tags": Choice(("drawn", "soft"), default="drawn", help="tag by chance, or by share as a soft label"),
