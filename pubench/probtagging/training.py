@@ -1,6 +1,7 @@
 """Steps 2 and 3 of ProbTagging: a member for each tagging, and their mean."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pubench.ensembles import Trainer
 from pubench.plugin_api import Model
@@ -32,7 +33,8 @@ def until_settled(
     members: Iterator[Model], trainer: Trainer, enough: float, resources: Resources
 ) -> Iterator[Model]:
     """Yield members until the order of rows by their mean is as reliable as `enough` asks; see `Settling`."""
-    settling = Settling(trainer.X, resources)
+    # One thread, as the members have that are trained meanwhile: some libraries know one number only.
+    settling = Settling(trainer.X, replace(resources, n_threads=1))
     for member in members:
         yield member
         settling.add(member)

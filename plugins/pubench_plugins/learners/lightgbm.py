@@ -9,9 +9,14 @@ import numpy as np
 from pubench import Choice, Float, FloatVector, Int, Learner, Model, Resources, Seed, Table, Tags, Takes
 from pubench_plugins.learners.lightgbm_text import checked_text
 from pubench_plugins.learners.model_files import check_columns, reading, shares
+from pubench_plugins.learners.threads import SameThreads
 
 if TYPE_CHECKING:
     import lightgbm
+
+
+#: LightGBM has one number of threads per process.
+_THREADS = SameThreads()
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,9 @@ class LightGBMModel(Model):
     def predict(self, X: Table, resources: Resources) -> FloatVector:
         """Return the booster's probabilities."""
         check_columns(X, self.booster.num_feature())
-        return np.asarray(self.booster.predict(X.values, num_threads=resources.n_threads), dtype=np.float64)
+        with _THREADS.using(resources.n_threads):
+            found = self.booster.predict(X.values, num_threads=resources.n_threads)
+        return np.asarray(found, dtype=np.float64)
 
     def importances(self) -> FloatVector:
         """Return each feature's share of the gain of all splits."""
@@ -66,9 +73,10 @@ class LightGBM(Learner):
             "verbose": -1,
         }
         placeholder = np.zeros(X.n_rows)  # LightGBM takes no rows from a data set without labels
-        return lightgbm.Dataset(
-            X.values, placeholder, categorical_feature=categorical, params=params
-        ).construct()
+        with _THREADS.using(resources.n_threads):
+            return lightgbm.Dataset(
+                X.values, placeholder, categorical_feature=categorical, params=params
+            ).construct()
 
     def train(
         self, prepared: "lightgbm.Dataset", tags: Tags, seed: Seed, resources: Resources
@@ -80,11 +88,14 @@ class LightGBM(Learner):
         data = prepared.subset([])
         # Not passed to `subset`, which would sort them as Python objects: four times the cost of the copy.
         data.used_indices = rows.astype(np.int32)  # type: ignore[assignment]
-        data.construct().set_label(tags.positive[rows])
-        if tags.weight is not None:
-            data.set_weight(tags.weight[rows])
+        # Else the number of threads it was prepared with would become that of everybody.
+        data.params = {**(prepared.params or {}), "num_threads": resources.n_threads}
         params = self._booster_params(tags, seed, resources)
-        return LightGBMModel(lightgbm.train(params, data, num_boost_round=self.params["trees"]))
+        with _THREADS.using(resources.n_threads):
+            data.construct().set_label(tags.positive[rows])
+            if tags.weight is not None:
+                data.set_weight(tags.weight[rows])
+            return LightGBMModel(lightgbm.train(params, data, num_boost_round=self.params["trees"]))
 
     def _booster_params(self, tags: Tags, seed: Seed, resources: Resources) -> dict[str, object]:
         return {

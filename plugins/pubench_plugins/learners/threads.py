@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Condition
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +22,33 @@ def by_rows(predict: Predict, X: Table, n_threads: int) -> FloatVector:
         return predict(X.values)
     with ThreadPoolExecutor(n_threads) as pool:
         return np.concatenate(list(pool.map(predict, np.array_split(X.values, n_threads))))
+
+
+class SameThreads:
+    """Lets calls into a library run at once only while they use the same number of threads.
+
+    For a library that keeps the number for the whole process and sizes its buffers by it: a call that raises it while
+    another one works lets that one write beyond its buffers.
+    """
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._n_threads = 0
+        self._working = 0
+
+    @contextmanager
+    def using(self, n_threads: int) -> Iterator[None]:
+        """Wait until nobody works with another number, and hold this one meanwhile."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._working == 0 or self._n_threads == n_threads)
+            self._n_threads = n_threads
+            self._working += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._working -= 1
+                self._changed.notify_all()
 
 
 @contextmanager
