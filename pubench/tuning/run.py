@@ -34,7 +34,7 @@ _SHORTEST_TRIAL = 30.0
 #: A configuration in full takes about so many times as long as its draft.
 _DRAFTS = 5
 #: Final models take so much of the time at most; a search that needs more must do with fewer trials.
-_MOST_RESERVED = 0.6
+_MOST_RESERVED = 0.5
 
 
 @dataclass(frozen=True)
