@@ -66,6 +66,12 @@ class Trial:
     stopped_early: bool = False
 
     @property
+    def stderr(self) -> float:
+        """The standard error of `value`, from the placements of the labelled rows."""
+        placed = np.concatenate([*self.placements, np.empty(0)])
+        return float(placed.std(ddof=1) / np.sqrt(len(placed))) if len(placed) > 1 else 0.0
+
+    @property
     def is_complete(self) -> bool:
         """Whether all folds were seen."""
         return self.status is Status.OK and not self.stopped_early

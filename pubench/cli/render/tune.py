@@ -64,21 +64,23 @@ class View:
     def __rich__(self) -> RenderableType:
         """Draw it."""
         grid = facts()
-        best = (
-            "none yet"
-            if self.best is None
-            else f"{self.best.value:.4f}  trial {self.best.number}: {self.best.configuration}"
-        )
-        grid.add_row("best so far", Text(best, style="green" if self.best else ""))
+        grid.add_row("best so far", Text(self._best(), style="green" if self.best else ""))
         grid.add_row(
             "trials", f"{self.done} done, {self.early} stopped early, {self.failed} failed{self._wanted()}"
         )
         grid.add_row("time", f"{self._elapsed()}{self._left()}")
         grid.add_row("now", self._current)
+        grid.add_row("", ProgressBar(total=1.0, completed=self._share, width=40))
         last = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
         for trial in self._last:
             last.add_row(f"{trial.number}", _value(trial), str(trial.configuration), style="dim")
-        return Group(grid, ProgressBar(total=1.0, completed=self._share, width=40), last)
+        return Group(grid, last)
+
+    def _best(self) -> str:
+        if self.best is None:
+            return "none yet"
+        reach = 1.96 * self.best.stderr
+        return f"{self.best.value:.4f} ± {reach:.4f}  trial {self.best.number}: {self.best.configuration}"
 
     def _wanted(self) -> str:
         return "" if self._order.trials is None else f" of {self._order.trials}"
