@@ -9,6 +9,10 @@ from pubench.seeds import Seed
 from pubench.types import Affinity, BoolVector, FloatVector, Tags
 
 
+#: The largest chance of an unlabeled row, by which it can be told from a labelled one.
+_ALMOST_SURE = float(np.nextafter(1.0, 0.0))
+
+
 @dataclass(frozen=True)
 class Tagging:
     """How rows are tagged; the defaults are the paper's.
@@ -31,11 +35,11 @@ class Tagging:
                 raise ParameterError(f"'{name}' is a number per labelled positive, above 0; got {value}.")
 
     def chances(self, s: BoolVector, affinity: Affinity) -> FloatVector:
-        """Return with which chance each row is tagged positive: 1 for labelled rows; shape (n_rows,)."""
+        """Return with which chance each row is tagged positive: 1 for labelled rows, less for others; shape (n_rows,)."""
         expected = affinity.expected_positives
         most = np.inf if self.cap is None else self.cap * int(s.sum())
         shrink = most / expected if expected > most else 1.0
-        return np.where(s, 1.0, shrink * affinity.values)
+        return np.where(s, 1.0, np.minimum(shrink * affinity.values, _ALMOST_SURE))
 
 
 def member_tags(chances: FloatVector, tagging: Tagging, seed: Seed, member: int) -> Tags:

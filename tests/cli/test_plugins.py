@@ -60,7 +60,7 @@ def test_list_as_json_is_one_object(mine: Path, broken: Path) -> None:
     assert entry["package"] == str(mine)
     assert entry["parameters"]["a"] == {
         "type": "float", "range": "0 to 1", "low": 0.0, "high": 1.0, "default": 0.5, "log": False,
-        "help": "an [a]", "when": None,
+        "help": "an [a]", "when": None, "tuned": True, "draft": None, "dear": False,
     }  # fmt: skip
     (failure,) = answer["failures"]
     assert failure["origins"][0]["package"] == str(broken)
