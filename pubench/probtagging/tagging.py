@@ -8,7 +8,6 @@ from pubench.errors import ParameterError
 from pubench.seeds import Seed
 from pubench.types import Affinity, BoolVector, FloatVector, Tags
 
-
 #: The largest chance of an unlabeled row, by which it can be told from a labelled one.
 _ALMOST_SURE = float(np.nextafter(1.0, 0.0))
 
