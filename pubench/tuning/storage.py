@@ -80,14 +80,19 @@ def _only_one(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise DataError(f"{folder} can not be written: {error.strerror or error}.") from error
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(handle, folder)
         yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, folder: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise DataError(
             f"Another process is working on {folder}; wait for it, or choose another --out."
         ) from None
-    finally:
-        os.close(handle)
 
 
 def _mend(journal: Path) -> None:
