@@ -1,18 +1,16 @@
 """The values that flow through pubench, frozen, in the order in which they arise.
 
-    Table, PUData -> Split -> Affinity -> Tags -> Scores          RunSpec -> Record
+    Table, PUData -> Split -> Affinity -> Tags -> Scores
 
 Arrays inside a value are read-only views: a stage can look at what it is given and can not change it. Whoever makes a
 value hands its arrays over and leaves them alone from then on; copying a table of a million rows is not free.
 The true labels are not here: see `pubench.truth`, which training and tuning can not import.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from hashlib import blake2b
 from typing import Any, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -333,51 +331,3 @@ class Status(StrEnum):
     TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out-of-memory"
     NOT_APPLICABLE = "not-applicable"
-
-
-@dataclass(frozen=True)
-class RunSpec:
-    """Everything that decides a run's result, as plain JSON values; two equal specs are the same run."""
-
-    dataset: str
-    view: Mapping[str, Json]
-    method: str
-    configuration: Mapping[str, Json]
-    fold: int
-    seed: int
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the spec as a JSON object."""
-        return dict(vars(self))
-
-    @property
-    def key(self) -> str:
-        """A name for this run made of its content: 32 hex digits, the same on every machine."""
-        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-@dataclass(frozen=True)
-class Record:
-    """What a run left behind; written once, never changed.
-
-    Attributes:
-        spec: what was run.
-        status: how it ended; anything but OK has a reason.
-        reason: one sentence, empty when status is OK.
-        metrics: name -> finite value.
-        environment: versions, hardware and plugin packages of the run.
-    """
-
-    spec: RunSpec
-    status: Status
-    reason: str = ""
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    environment: Mapping[str, Json] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if (self.status is Status.OK) == bool(self.reason):
-            raise DataError("A record states a reason exactly when its status is not 'ok'.")
-        bad = [name for name, value in self.metrics.items() if not np.isfinite(value)]
-        if bad:
-            raise DataError(f"Metric '{bad[0]}' of a record is not finite.")

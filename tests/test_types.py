@@ -13,30 +13,15 @@ from pubench.types import (
     Affinity,
     Feature,
     PUData,
-    Record,
     Resources,
-    RunSpec,
     Scores,
     Split,
-    Status,
     Table,
     Tags,
 )
 
 X = np.arange(12.0).reshape(6, 2)
 S = np.array([1, 0, 0, 1, 0, 0], dtype=bool)
-
-
-def spec(**changes: object) -> RunSpec:
-    values = {
-        "dataset": "d",
-        "view": {"theta_o": 0.5},
-        "method": "m",
-        "configuration": {},
-        "fold": 0,
-        "seed": 1,
-    }
-    return RunSpec(**{**values, **changes})  # type: ignore[arg-type]
 
 
 def test_arrays_inside_a_value_can_not_be_written() -> None:
@@ -251,17 +236,3 @@ def test_scores_are_finite() -> None:
 
 def test_truth_does_not_show_itself() -> None:
     assert "True" not in repr(Truth(S))
-
-
-def test_a_key_depends_on_content_alone() -> None:
-    assert spec(view={"a": 1, "b": 2}).key == spec(view={"b": 2, "a": 1}).key
-    assert len({spec().key, spec(fold=1).key, spec(seed=2).key, spec(method="n").key}) == 4
-    assert spec().key == "f69367e49407d4d0f40678a9c565ff0c"  # the same on every machine and in every version
-
-
-def test_a_record_states_a_reason_exactly_when_it_failed() -> None:
-    Record(spec(), Status.OK, metrics={"aul_pu": 0.6})
-    with pytest.raises(DataError, match="reason"):
-        Record(spec(), Status.FAILED)
-    with pytest.raises(DataError, match="'auc'"):
-        Record(spec(), Status.OK, metrics={"auc": float("nan")})

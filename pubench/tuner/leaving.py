@@ -3,6 +3,7 @@
 import csv
 import json
 import platform
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -10,7 +11,11 @@ from pathlib import Path
 
 from pubench.atomic import replacing
 from pubench.data.sources import Opened
+from pubench.keeping import content_key
 from pubench.machine import cores
+from pubench.metrics.ranks import share_below
+from pubench.records.files import to_document
+from pubench.records.record import DataFacts, Record, RunSpec
 from pubench.reporting.gathering import gather, parameter_importances
 from pubench.reporting.page import write_report
 from pubench.reporting.report import Provenance, Subject
@@ -23,7 +28,7 @@ from pubench.tuning.outcome import TUNED
 from pubench.tuning.run import study_name
 from pubench.tuning.storage import own_study, shared_study
 from pubench.tuning.study import Trial
-from pubench.types import Json, Record, Resources, RunSpec, Status
+from pubench.types import Resources, Status
 
 
 def leave(tuned: Tuned, order: TuneOrder, opened: Opened, resources: Resources) -> None:
@@ -42,12 +47,10 @@ def leave(tuned: Tuned, order: TuneOrder, opened: Opened, resources: Resources) 
     with replacing(out / "trials.csv") as temporary:
         write_trials(temporary, found.trials)
     _report(tuned, order, opened)
-    with replacing(
-        out / "record.json"
-    ) as temporary:  # last, because its presence says that the run is finished
-        temporary.write_text(
-            json.dumps(_record(tuned, order, opened), indent=1, allow_nan=False), encoding="utf-8"
-        )
+    # Last, because its presence says that the run is finished.
+    with replacing(out / "record.json") as temporary:
+        document = to_document(_record(tuned, order, opened))
+        temporary.write_text(json.dumps(document, indent=1, allow_nan=False), encoding="utf-8")
 
 
 def _report(tuned: Tuned, order: TuneOrder, opened: Opened) -> None:
@@ -97,37 +100,55 @@ def write_trials(path: Path, trials: Sequence[Trial]) -> None:
             )
 
 
-def _record(tuned: Tuned, order: TuneOrder, opened: Opened) -> dict[str, Json]:
-    """Return the run as a record for the leaderboard."""
-    outcome = tuned.found.outcome
+def _record(tuned: Tuned, order: TuneOrder, opened: Opened) -> Record:
+    """Return the run as a record for the leaderboard: its holdout is the fold."""
+    found, data = tuned.found, tuned.data
+    outcome = found.outcome
     best = outcome.contenders[TUNED]
+    test = data.s[found.split.test]
     spec = RunSpec(
-        dataset=tuned.dataset,
-        view={"theta_o": order.theta_o, "rows": order.wanted.rows},
-        method=f"tuned {best.configuration.method.name}",
+        dataset=_name(tuned.dataset),
+        view={"theta_o": order.theta_o, "rows": order.wanted.rows, "holdout": order.holdout},
+        method=best.configuration.method.name,
         configuration=best.configuration.to_json(),
         fold=0,
+        folds=1,
         seed=order.seed,
+        tuning={"trials": len(found.trials), "seconds": order.seconds},
     )
-    metrics = {f"aul_pu.{name}": one.interval.estimate for name, one in outcome.contenders.items()}
-    metrics |= {f"aul_pu.{name}.stderr": one.interval.stderr for name, one in outcome.contenders.items()}
-    metrics |= {
-        "trials": float(len(tuned.found.trials)),
-        "inner_aul_pu": float(tuned.found.best.value or 0.0),
-    }
-    environment: dict[str, Json] = {
-        "versions": dict(versions_of(best.configuration.parts.learner)),
-        "system": f"{platform.system()} {platform.machine()}",
-        "cores": cores(),
-        "place": opened.place if opened.info is not None else "file",
-        "timeline": {phase: round(seconds, 2) for phase, seconds in tuned.found.timeline.items()},
-    }
-    record = Record(spec, Status.OK, metrics=metrics, environment=environment)
-    return {
-        "spec": record.spec.to_json(),
-        "key": record.spec.key,
-        "status": record.status.value,
-        "reason": record.reason,
-        "metrics": dict(record.metrics),
-        "environment": dict(record.environment),
-    }
+    metrics = {"aul_pu": best.interval.estimate, "aul_pu_stderr": best.interval.stderr}
+    metrics["inner_aul_pu"] = float(found.best.value or 0.0)
+    for name, one in outcome.contenders.items():
+        if name != TUNED:
+            metrics |= {f"{name}_aul_pu": one.interval.estimate, f"{name}_aul_pu_stderr": one.interval.stderr}
+    facts = DataFacts(
+        hash=content_key(data.X.values, data.s, [feature.name for feature in data.X.features]),
+        rows=data.X.n_rows,
+        features=data.X.n_features,
+        train_rows=len(found.split.train),
+        train_labelled=data.n_labelled - int(test.sum()),
+        test_rows=len(test),
+        test_labelled=int(test.sum()),
+        stand_in=opened.info is not None and opened.info.stand_in,
+    )
+    return Record(
+        spec,
+        Status.OK,
+        data=facts,
+        metrics=metrics,
+        placements=tuple(share_below(best.scores, best.scores[test]).tolist()),
+        seconds={"fit": best.seconds, "total": max(found.timeline.values())},
+        chosen=dict(best.fitted.chosen),
+        origins={str(kind): origin for kind, origin in best.configuration.origins.items()},
+        environment={
+            "versions": dict(versions_of(best.configuration.parts.learner)),
+            "system": f"{platform.system()} {platform.machine()}",
+            "cores": cores(),
+            "timeline": {phase: round(seconds, 2) for phase, seconds in found.timeline.items()},
+        },
+    )
+
+
+def _name(dataset: str) -> str:
+    """Return what a data set is called in records, where a file's name may hold letters that names there can not."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", dataset).strip("-._")[:64] or "data"
