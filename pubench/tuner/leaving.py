@@ -75,7 +75,8 @@ def _report(tuned: Tuned, order: TuneOrder, opened: Opened) -> None:
 def _importances(tuned: Tuned, order: TuneOrder) -> dict[str, float]:
     if order.storage is not None:
         name = study_name(tuned.data.take(tuned.found.split.train))
-        return parameter_importances(shared_study(order.storage, name))
+        with shared_study(order.storage, name) as study:
+            return parameter_importances(study)
     with own_study(tuned.out / "work") as study:
         return parameter_importances(study)
 

@@ -2,8 +2,12 @@
 
 import fcntl
 import os
+import socket
+import time
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +15,18 @@ from pubench.errors import DataError, PubenchError
 
 if TYPE_CHECKING:
     import optuna
+    from optuna.storages import RDBStorage
+    from optuna.trial import FrozenTrial
 
+#: The attribute of Optuna's trials that holds all that came of one.
+RESULT = "result"
+#: The attribute of trials whose process has given a first sign of life.
+_BEGUN = "begun"
 _NAME = "pubench"
+#: Seconds between two signs of life.
+_BEAT = 10
+#: So often a database is asked before it counts as not there.
+_CHANCES = 4
 
 
 @contextmanager
@@ -35,23 +49,116 @@ def own_study(folder: Path) -> Iterator["optuna.Study"]:
         yield _open(JournalStorage(JournalFileBackend(str(journal))), _NAME)
 
 
-def shared_study(url: str, name: str) -> "optuna.Study":
-    """Return the study of this name in a database, made if there is none.
+@contextmanager
+def shared_study(url: str, name: str, beat: int = _BEAT) -> Iterator["optuna.Study"]:
+    """Yield the study of this name in a database, made if there is none.
+
+    A trial on which nobody has said to be at work for a while (see `at_work`) is given up at the next
+    `give_up_stale`, and its configuration queued again.
+
+    Args:
+        url: of the database.
+        name: of the study.
+        beat: seconds between two signs of life of a trial; it is given up after six times as long.
 
     Raises:
-        PubenchError: the database does not answer; the message does not show its password.
+        PubenchError: the database does not answer, or stops answering; the message does not show its password.
     """
-    from optuna.storages import RDBStorage  # noqa: PLC0415
+    from optuna.exceptions import StorageInternalError  # noqa: PLC0415 - heavy imports happen when used
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
 
+    storage, study = _connect(url, name, beat)
     try:
-        storage = RDBStorage(url, engine_kwargs={"pool_pre_ping": True})
-    except (SQLAlchemyError, ImportError, ValueError) as error:
-        reason = type(error).__name__
+        yield study
+    except (SQLAlchemyError, StorageInternalError):
         raise PubenchError(
-            f"The storage {masked(url)} can not be used ({reason}); check it with 'pubench doctor'."
+            f"The storage {masked(url)} stopped answering; the same command goes on where it was."
         ) from None
-    return _open(storage, name)
+    finally:
+        storage.remove_session()
+        storage.engine.dispose()
+
+
+def _connect(url: str, name: str, beat: int) -> "tuple[RDBStorage, optuna.Study]":
+    from optuna.exceptions import StorageInternalError  # noqa: PLC0415
+    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
+
+    reason = ""
+    for chance in range(_CHANCES):
+        try:
+            storage = _database(url, beat)
+            return storage, _open(storage, name)
+        except (ImportError, ValueError) as error:
+            reason = type(error).__name__
+            break
+        except (SQLAlchemyError, StorageInternalError) as error:
+            reason = type(error).__name__
+        # Of processes that make the tables at the same moment all but one fail, and find them made a moment later.
+        time.sleep(0.2 * 2**chance)
+    raise PubenchError(
+        f"The storage {masked(url)} can not be used ({reason}); check it with 'pubench doctor'."
+    )
+
+
+def _database(url: str, beat: int) -> "RDBStorage":
+    from optuna.exceptions import ExperimentalWarning  # noqa: PLC0415
+    from optuna.storages import RDBStorage  # noqa: PLC0415
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExperimentalWarning)  # the heartbeat
+        return RDBStorage(
+            url,
+            engine_kwargs={"pool_pre_ping": True},
+            heartbeat_interval=beat,
+            grace_period=6 * beat,
+            heartbeat_stale_trial_callback=queue_again,
+        )
+
+
+@contextmanager
+def at_work(study: "optuna.Study", trial: "optuna.Trial") -> Iterator[None]:
+    """Say, as long as the context lasts, that this process works on a trial; in a journal, which has one, say nothing."""
+    from optuna.storages._heartbeat import get_heartbeat_thread, is_heartbeat_enabled  # noqa: PLC0415
+
+    # Optuna says so by itself inside of `optimize` only, which knows neither processes nor limits.
+    storage, number = study._storage, trial._trial_id  # noqa: SLF001
+    if is_heartbeat_enabled(storage):
+        storage.record_heartbeat(number)  # type: ignore[attr-defined]  # as all storages with a heartbeat do
+        trial.set_user_attr(_BEGUN, value=True)
+    with get_heartbeat_thread(number, storage):
+        yield
+
+
+def give_up_stale(study: "optuna.Study") -> None:
+    """Give up the trials of processes that are gone, in a storage that many share."""
+    from optuna.exceptions import ExperimentalWarning, UpdateFinishedTrialError  # noqa: PLC0415
+    from optuna.storages import RDBStorage, fail_stale_trials  # noqa: PLC0415
+    from optuna.trial import TrialState  # noqa: PLC0415
+
+    storage = study._storage  # noqa: SLF001
+    if not isinstance(storage, RDBStorage):
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExperimentalWarning)
+        fail_stale_trials(study)
+    # Optuna waits for ever for a trial whose process was gone before its first sign of life.
+    long_ago = datetime.now() - timedelta(seconds=storage.grace_period or 0)
+    for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+        if _BEGUN not in trial.user_attrs and trial.datetime_start and trial.datetime_start < long_ago:
+            with suppress(UpdateFinishedTrialError):  # another process was faster
+                study.tell(trial.number, state=TrialState.FAIL)
+                queue_again(study, trial)
+
+
+def queue_again(study: "optuna.Study", trial: "FrozenTrial") -> None:
+    """Queue the configuration of a trial that was given up; one that was judged, and not yet told, is done."""
+    if RESULT not in trial.user_attrs:
+        study.enqueue_trial(trial.params or trial.system_attrs.get("fixed_params", {}))
+
+
+def this_process() -> str:
+    """Return a name that no other process goes by, on this machine or another."""
+    return f"{socket.gethostname()}-{os.getpid()}"
 
 
 def masked(url: str) -> str:

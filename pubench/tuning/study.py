@@ -4,6 +4,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from pubench.tuning.inner import InnerFold
 from pubench.tuning.judging import aul_of
 from pubench.tuning.racing import Race
 from pubench.tuning.search_space import SearchSpace
+from pubench.tuning.storage import RESULT, at_work, give_up_stale, queue_again
 from pubench.tuning.workers import Limits, StoppedError, TrialFailedError, Worker
 from pubench.types import FloatVector, Status
 
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
 
 #: The first trials are drawn at random, for the sampler to learn from.
 _START_UP = 10
-#: The attribute of Optuna's trials that holds all that came of one.
-_RESULT = "result"
 _INTERRUPTED: Mapping[str, Any] = {
     "status": Status.FAILED.value,
     "reason": "It was interrupted; its configuration was tried again.",
@@ -103,15 +103,22 @@ class Study:
         space: of the configurations.
         folds: on which they are compared.
         seed: of the study.
+        drawer: the name of this process where others work on the same study; each draws for itself, or those that
+            ask at the same moment would draw the same.
     """
 
     def __init__(
-        self, study: "optuna.Study", space: SearchSpace, folds: tuple[InnerFold, ...], seed: Seed
+        self,
+        study: "optuna.Study",
+        space: SearchSpace,
+        folds: tuple[InnerFold, ...],
+        seed: Seed,
+        drawer: str = "",
     ) -> None:
         self._study = study
         self._space = space
         self._folds = folds
-        self._seed = seed
+        self._seed = seed.child("drawer", drawer) if drawer else seed
         self._lock = threading.Lock()
         if not self._study.get_trials(deepcopy=False):
             self._study.enqueue_trial(space.default(), skip_if_exists=True)
@@ -158,43 +165,47 @@ class Study:
         from optuna.trial import TrialState  # noqa: PLC0415 - heavy imports happen when used
 
         running = self._study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
-        lost = [trial for trial in running if _RESULT not in trial.user_attrs]
+        lost = [trial for trial in running if RESULT not in trial.user_attrs]
         for trial in running:
             if trial in lost:
                 self._study.tell(trial.number, state=TrialState.FAIL)
-                self._study.enqueue_trial(dict(trial.params) or self._space.default())
+                queue_again(self._study, trial)
             else:  # judged, and killed just before it was told
-                self._finish(trial.number, trial.user_attrs[_RESULT])
+                self._finish(trial.number, trial.user_attrs[RESULT])
         return len(lost)
 
     def _one(self, worker: Worker, budget: Budget, race: Race, observer: Observer) -> bool:
         """Run one trial, and return whether there may be more."""
         with self._lock:
+            give_up_stale(self._study)
             if self._is_over(budget):
                 return False
             asked = self._ask()
-            configuration = self._space.suggest(asked)
-            best = self.best()
-            observer.started(asked.number, configuration)
-        run = _Run(self._folds, race, () if best is None else best.placements)
-        started = time.monotonic()
-        try:
-            run.complete = worker.judge(
-                configuration,
-                asked.number,
-                run.add,
-                budget.limits,
-                lambda share: observer.progress(asked.number, share),
-            )
-            status, reason = Status.OK, ""
-        except TrialFailedError as error:
-            status, reason = error.status, str(error)
-        except StoppedError:
+        with at_work(self._study, asked):
             with self._lock:
-                self._give_back(asked)
-            return False
+                configuration = self._space.suggest(asked)
+                best = self.best()
+                observer.started(asked.number, configuration)
+            run = _Run(self._folds, race, () if best is None else best.placements)
+            started = time.monotonic()
+            try:
+                run.complete = worker.judge(
+                    configuration,
+                    asked.number,
+                    run.add,
+                    budget.limits,
+                    lambda share: observer.progress(asked.number, share),
+                )
+                status, reason = Status.OK, ""
+            except TrialFailedError as error:
+                status, reason = error.status, str(error)
+            except StoppedError:
+                with self._lock:
+                    self._give_back(asked)
+                return False
+            with self._lock:
+                self._tell(asked, run, status, reason, time.monotonic() - started)
         with self._lock:
-            self._tell(asked, run, status, reason, time.monotonic() - started)
             observer.ended(self._ended(self._study.get_trials(deepcopy=False)[asked.number]))
         return True
 
@@ -214,10 +225,11 @@ class Study:
         seed = self._seed.child("sampler", number).integer()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExperimentalWarning)  # `group`, which conditional spaces need
+            warnings.filterwarnings("ignore", "Heartbeat of storage", UserWarning)  # `at_work` sees to it
             self._study.sampler = TPESampler(
                 seed=seed, n_startup_trials=_START_UP, group=True, multivariate=True, constant_liar=True
             )
-        return self._study.ask()
+            return self._study.ask()
 
     def _give_back(self, asked: "optuna.Trial") -> None:
         from optuna.trial import TrialState  # noqa: PLC0415
@@ -226,6 +238,8 @@ class Study:
         self._study.enqueue_trial(dict(asked.params) or self._space.default())
 
     def _tell(self, asked: "optuna.Trial", run: "_Run", status: Status, reason: str, seconds: float) -> None:
+        from optuna.exceptions import UpdateFinishedTrialError  # noqa: PLC0415
+
         result = {
             "status": status.value,
             "reason": reason,
@@ -235,9 +249,10 @@ class Study:
             "stopped_early": status is Status.OK and not run.complete,
             "placements": [[round(float(placed), 7) for placed in fold] for fold in run.placements],
         }
-        # One write that holds everything, and only then the end of the trial: a kill in between loses nothing.
-        asked.set_user_attr(_RESULT, result)
-        self._finish(asked.number, result)
+        with suppress(UpdateFinishedTrialError):  # given up by others, who heard nothing for long
+            # One write that holds everything, and only then the end of the trial: a kill in between loses nothing.
+            asked.set_user_attr(RESULT, result)
+            self._finish(asked.number, result)
 
     def _finish(self, number: int, result: Mapping[str, Any]) -> None:
         from optuna.trial import TrialState  # noqa: PLC0415
@@ -248,7 +263,7 @@ class Study:
             self._study.tell(number, result["value"])
 
     def _ended(self, trial: "FrozenTrial") -> Trial:
-        result = trial.user_attrs.get(_RESULT, _INTERRUPTED)
+        result = trial.user_attrs.get(RESULT, _INTERRUPTED)
         return Trial(
             number=trial.number,
             configuration=self._space.configuration(trial.params),
@@ -265,7 +280,7 @@ class Study:
 
 def _was_given_back(trial: "FrozenTrial") -> bool:
     """Whether a trial ended without being judged: it is queued again, and does not count."""
-    return trial.state.name == "FAIL" and _RESULT not in trial.user_attrs
+    return trial.state.name == "FAIL" and RESULT not in trial.user_attrs
 
 
 class _Run:

@@ -45,7 +45,7 @@ def test_passwords_are_not_shown() -> None:
     url = "postgresql+psycopg://me:secret@127.0.0.1:1/none"
     assert "secret" not in masked(url)
     assert "secret" not in masked("nonsense secret")
-    with pytest.raises(PubenchError) as caught:
-        shared_study(url, "x")
+    with pytest.raises(PubenchError) as caught, shared_study(url, "x"):
+        pass
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None
