@@ -5,8 +5,10 @@
 Every method that trains members or holds rows out goes through here, so that all share binning, threads and files.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
@@ -64,11 +66,14 @@ class Trainer:
         """Train once, with all threads there are."""
         return self.learner.train(self.prepared, tags, seed, resources)
 
-    def members(self, tags_of: TagsOf, count: int, seed: Seed, resources: Resources) -> Iterator[Model]:
+    def members(
+        self, tags_of: TagsOf, count: int, seed: Seed, resources: Resources, *, fewest: int | None = None
+    ) -> Iterator[Model]:
         """Yield members 0 to `count` - 1, trained side by side, one thread each.
 
         A member depends on its number, its tags and the seed alone. On a GPU, or where memory is short, they are
-        trained one after another. Progress is told as they are yielded; whoever stops asking stops the work.
+        trained one after another. Progress is told as they are yielded; whoever stops asking stops the work. Where
+        `fewest` will do, no further member is begun after `resources.until`.
         """
         side_by_side = self._side_by_side(resources)
         alone = replace(resources, n_threads=resources.n_threads // side_by_side, progress=tell_nobody)
@@ -77,7 +82,8 @@ class Trainer:
             return self.train(tags_of(number), seed.child("member", number), alone)
 
         with working(side_by_side) as pool:
-            for number, model in enumerate(in_order(pool, train, range(count), ahead=side_by_side)):
+            numbers = range(count) if fewest is None else _in_time(count, fewest, resources.until)
+            for number, model in enumerate(in_order(pool, train, numbers, ahead=side_by_side)):
                 resources.progress((number + 1) / count)
                 yield model
 
@@ -86,6 +92,11 @@ class Trainer:
             return 1
         one = self.learner.memory * 8 * self.X.values.size
         return max(1, min(resources.n_threads, int(0.8 * free_memory() / max(one, 1))))
+
+
+def _in_time(count: int, fewest: int, until: float) -> Iterator[int]:
+    """Yield 0 to `count` - 1 as long as there is time."""
+    return takewhile(lambda number: number < fewest or time.monotonic() < until, range(count))
 
 
 def _digests(learner: Learner, X: Table) -> bool:

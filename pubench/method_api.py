@@ -153,15 +153,12 @@ class Method(Plugin):
         uses: the kinds of plugin that `fit` wants in `parts`.
         needs_prior: it wants the share of positives as the parameter `prior`.
         wants_all_labels: a ceiling, not a PU method: evaluation hands it data in which every positive is labelled.
-        searched: a search tries it by itself; one that orders rows as another method does, or takes many times as
-            long, is tried only where a person names it.
     """
 
     kind = Kind.METHOD
     uses: ClassVar[frozenset[Kind]] = frozenset({Kind.LEARNER})
     needs_prior: ClassVar[bool] = False
     wants_all_labels: ClassVar[bool] = False
-    searched: ClassVar[bool] = True
 
     @abstractmethod
     def fit(self, data: PUData, parts: Parts, seed: Seed, resources: Resources) -> FittedMethod:

@@ -49,11 +49,14 @@ class Plugin(ABC):
         kind: set by the contract that a plugin subclasses.
         name: how people call it: lower-case letters, digits and hyphens.
         space: its parameters; see `pubench.spaces`.
+        searched: a search tries it by itself; one that does what another does, or takes many times as long, is tried
+            only where a person names it.
     """
 
     kind: ClassVar[Kind]
     name: ClassVar[str]
     space: ClassVar[Space] = MappingProxyType({})
+    searched: ClassVar[bool] = True
 
     def __init__(self, **params: Value) -> None:
         self._params = resolve(self.space, params, f"{self.kind} '{self.name}'")

@@ -307,12 +307,15 @@ class Resources:
         keep: a cache for what is dear to compute and needed again; results are the same without it.
         progress: told now and then, never from two threads at once, which share of the work is done, in [0, 1].
             What it raises ends the work and goes through: so work is cancelled.
+        until: on the clock of `time.monotonic`; an ensemble that is still being trained then may do with fewer
+            members, and says how many it has. What is trained in time does not depend on it.
     """
 
     n_threads: int = 1
     device: Device = "cpu"
     keep: Keep = make_anew
     progress: Callable[[float], None] = tell_nobody
+    until: float = float("inf")
 
     def part(self, start: float, stop: float) -> "Resources":
         """Return the same for a part of the work, whose progress goes from `start` to `stop`."""

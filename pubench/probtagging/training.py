@@ -20,13 +20,16 @@ def train_members(
     seed: Seed,
     resources: Resources,
 ) -> Iterator[Model]:
-    """Yield members 0 to `count` - 1, each trained on a tagging of its own; see `Trainer.members`."""
+    """Yield members 0 to `count` - 1, each trained on a tagging of its own, or fewer where time is up.
+
+    See `Trainer.members`.
+    """
     chances = tagging.chances(s, affinity)
 
     def tags_of(member: int) -> Tags:
         return member_tags(chances, tagging, seed, member)
 
-    return trainer.members(tags_of, count, seed, resources)
+    return trainer.members(tags_of, count, seed, resources, fewest=1)
 
 
 def until_settled(

@@ -3,7 +3,7 @@
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,10 @@ class Configuration:
             Kind.LEARNER: self.parts.learner,
         }
         return {kind: plugin for kind, plugin in found.items() if plugin is not None}
+
+    def with_method(self, **params: Value) -> "Configuration":
+        """Return the same with other values of some parameters of its method."""
+        return replace(self, method=type(self.method)(**{**self.method.params, **params}))
 
     def to_json(self) -> dict[str, Json]:
         """Return a table per kind with the plugin's name and parameters; see `names_in`."""

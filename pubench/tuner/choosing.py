@@ -44,13 +44,11 @@ def choose_space(order: TuneOrder, registry: Registry, data: PUData) -> tuple[Se
 
 def _suitable(registry: Registry, kind: Kind) -> list[str]:
     """Return the plugins of a kind that a search tries by itself: of methods, those that train the learner."""
-    if kind is not Kind.METHOD:
-        return registry.names(kind)
     plugins = {name: registry.find(name, kind).plugin for name in registry.names(kind)}
     return [
         name
         for name, plugin in plugins.items()
-        if issubclass(plugin, Method) and Kind.LEARNER in plugin.uses and plugin.searched
+        if plugin.searched and not (issubclass(plugin, Method) and Kind.LEARNER not in plugin.uses)
     ]
 
 

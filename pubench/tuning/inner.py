@@ -29,7 +29,7 @@ class Plan:
 
     folds: int = 3
     repeats: int = 1
-    train_unlabeled: int = 50_000
+    train_unlabeled: int = 30_000
     test_per_labelled: int = 20
     test_unlabeled: int = 20_000
 

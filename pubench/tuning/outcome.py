@@ -78,6 +78,6 @@ def contend(
 def compare(contenders: Mapping[str, Contender], test: PUData) -> Outcome:
     """Return how the tuned contender compares with each of the others; those of an equal configuration are left out."""
     tuned = contenders[TUNED]
-    others = {name: one for name, one in contenders.items() if one.configuration != tuned.configuration}
+    others = {name: one for name, one in contenders.items() if one is not tuned}
     comparisons = {name: compare_aul(test.s, tuned.scores, one.scores) for name, one in others.items()}
     return Outcome(contenders, comparisons, int(test.s.sum()))

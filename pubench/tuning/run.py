@@ -14,14 +14,15 @@ from pubench.data.splits import holdout
 from pubench.keeping import content_key
 from pubench.saving.configuration import Configuration
 from pubench.seeds import Seed
+from pubench.tuning.finals import Finals
 from pubench.tuning.inner import InnerFold, Plan, inner_folds
 from pubench.tuning.judging import aul_of
 from pubench.tuning.messages import Job, write_job
-from pubench.tuning.outcome import DEFAULT, TUNED, Contender, Outcome, compare, contend
+from pubench.tuning.outcome import Outcome
 from pubench.tuning.racing import Race
 from pubench.tuning.search_space import SearchSpace
 from pubench.tuning.sharing import Memory
-from pubench.tuning.storage import own_study, shared_study
+from pubench.tuning.storage import own_study, shared_study, this_process
 from pubench.tuning.study import Budget, Observer, Study, Trial
 from pubench.tuning.workers import Limits, StoppedError, TrialFailedError, Worker
 from pubench.types import FloatVector, PUData, Resources, Split, Status
@@ -29,12 +30,12 @@ from pubench.types import FloatVector, PUData, Resources, Split, Status
 #: So many of the best trials are judged again in full before one of them is chosen.
 _FINALISTS = 3
 #: A trial may take this share of the time that the search has, and at least so many seconds.
-_TRIAL_SHARE = 0.2
+_TRIAL_SHARE = 0.1
 _SHORTEST_TRIAL = 30.0
 #: A configuration in full takes about so many times as long as its draft.
-_DRAFTS = 5
+_DRAFTS = 10
 #: Final models take so much of the time at most; a search that needs more must do with fewer trials.
-_MOST_RESERVED = 0.5
+_MOST_RESERVED = 0.35
 
 
 @dataclass(frozen=True)
@@ -176,11 +177,10 @@ class Run:
         self._timeline[phase] = time.monotonic() - self._wishes.started
 
     def _search(self, folds: tuple[InnerFold, ...], inner: PUData) -> list[Trial]:
-        if self._wishes.storage is not None:
-            study = Study(
-                shared_study(self._wishes.storage, study_name(inner)), self._space, folds, self._seed
-            )
-            return self._run(study, folds, inner)
+        url = self._wishes.storage
+        if url is not None:
+            with shared_study(url, study_name(inner)) as shared:
+                return self._run(Study(shared, self._space, folds, self._seed, this_process()), folds, inner)
         with own_study(self._folder) as own:
             study = Study(own, self._space, folds, self._seed)
             study.retry_interrupted()
@@ -251,24 +251,16 @@ class Run:
 
     def _final(self, best: Trial, inner: PUData, folds: tuple[InnerFold, ...], test: PUData) -> Outcome:
         """Train the tuned model, the default one and the controls on all rows of the search, and judge them."""
-        memory = Memory(inner, folds, self._seed, for_all=True)
+        finals = Finals(
+            Memory(inner, folds, self._seed, for_all=True),
+            test,
+            self._seed.child("final"),
+            self._resources,
+            self._wishes.until,
+            self._watcher.phase,
+        )
         default = self._space.configuration(self._space.default())
-        wanted = {TUNED: self._space.configuration(best.params), DEFAULT: default, **self._wishes.controls}
-        contenders: dict[str, Contender] = {}
-        for number, (name, configuration) in enumerate(wanted.items()):
-
-            def progress(share: float, number: int = number, name: str = name) -> None:
-                self._watcher.phase(f"final models: {name}", (number + share) / len(wanted))
-
-            equal = next((c for c in contenders.values() if c.configuration == configuration), None)
-            contenders[name] = equal or contend(
-                configuration,
-                memory,
-                test,
-                self._seed.child("final"),
-                replace(self._resources, progress=progress),
-            )
-        return compare(contenders, test)
+        return finals.train(self._space.configuration(best.params), default, self._wishes.controls)
 
 
 def study_name(inner: PUData) -> str:

@@ -59,7 +59,7 @@ def test_the_first_configuration_is_the_papers() -> None:
 
 def test_what_only_buys_quality_is_a_draft_during_the_search() -> None:
     params = EVERYTHING.default()
-    assert EVERYTHING.configuration(params, draft=True).method.params["members"] == 10
+    assert EVERYTHING.configuration(params, draft=True).method.params["members"] == 5
     assert EVERYTHING.configuration(params).method.params["members"] == 50
     assert not any("members" in name for name in params)
 

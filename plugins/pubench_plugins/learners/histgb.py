@@ -153,6 +153,7 @@ class HistGB(Learner):
     """scikit-learn's histogram gradient boosting, shallow for few positives."""
 
     name = "histgb"
+    searched = False  # of the same family as lightgbm, and several times slower
     takes = Takes(missing=True)
     suffix = ".json"
     # At few positives a row's hessian is about its chance to be positive: the penalty is counted in positives.

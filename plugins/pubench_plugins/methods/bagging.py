@@ -86,7 +86,7 @@ class Bagging(Method):
 
     name = "bagging"
     space = {
-        "members": Int(1, 1000, default=50, log=True, tuned=False, draft=10, help="models in the ensemble"),
+        "members": Int(1, 1000, default=50, log=True, tuned=False, draft=5, help="models in the ensemble"),
         "ratio": Float(
             0.5, 200.0, default=1.0, log=True, help="unlabeled rows drawn for a bag, per labelled row"
         ),
@@ -99,8 +99,8 @@ class Bagging(Method):
         def tags_of(member: int) -> Tags:
             return bag_tags(data, self.params["ratio"], seed, member)
 
-        count = self.params["members"]
-        members = list(trainer.members(tags_of, count, seed, resources))
+        members = list(trainer.members(tags_of, self.params["members"], seed, resources, fewest=1))
+        count = len(members)
         bags = Bags(trainer, tuple(tags_of(member).counted for member in range(count)))
         return FittedBagging(Ensemble.of(trainer, members, resources), {"members": count}, bags)
 

@@ -38,7 +38,7 @@ class ProbTagging(Method):
     name = "probtagging"
     uses = frozenset({Kind.SIMILARITY, Kind.LEARNER})
     space = {
-        "members": Int(1, 1000, default=50, log=True, tuned=False, draft=10, help="models in the ensemble"),
+        "members": Int(1, 1000, default=50, log=True, tuned=False, draft=5, help="models in the ensemble"),
         "scaling": Choice(
             ("standard", "robust", "quantile", "none"),
             default="standard",

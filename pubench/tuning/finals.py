@@ -1,0 +1,73 @@
+"""The final models: each trained on all rows of the search, within the time that is left, and judged on the holdout."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from pubench.saving.configuration import Configuration
+from pubench.seeds import Seed
+from pubench.tuning.outcome import DEFAULT, TUNED, Contender, Outcome, compare, contend
+from pubench.tuning.sharing import Memory
+from pubench.types import PUData, Resources
+
+#: Of the time that is left, the tuned model may take this share, since it is the one that is kept.
+_SHARE_OF_TUNED = 0.6
+#: Of the time that final models have, this share is for scoring, saving and the report.
+_SHARE_OF_REST = 0.15
+
+
+@dataclass(frozen=True, eq=False)
+class Finals:
+    """Where final models are trained and judged.
+
+    Attributes:
+        memory: the rows of the search.
+        test: the holdout.
+        seed: of all.
+        resources: for training.
+        until: on the clock of `time.monotonic`, when everything must be done.
+        phase: is told which model is trained, and the share of all that is done.
+    """
+
+    memory: Memory
+    test: PUData
+    seed: Seed
+    resources: Resources
+    until: float
+    phase: Callable[[str, float], None]
+
+    def train(
+        self, tuned: Configuration, default: Configuration, controls: Mapping[str, Configuration]
+    ) -> Outcome:
+        """Train all, and compare.
+
+        Controls come first, since they are quick; then the tuned model and the default one share what time is left:
+        an ensemble that would take longer has fewer members, and its configuration says how many.
+        """
+        wanted = {TUNED: tuned, DEFAULT: default, **controls}
+        order = [*controls, TUNED, DEFAULT]
+        done: dict[str, Contender] = {}
+        for number, name in enumerate(order):
+            equal = next((other for other in done if wanted[other] == wanted[name]), None)
+            done[name] = (
+                done[equal] if equal else self._train(name, wanted[name], number / len(order), len(order))
+            )
+        return compare({name: done[name] for name in wanted}, self.test)
+
+    def _train(self, name: str, configuration: Configuration, start: float, count: int) -> Contender:
+        def progress(share: float) -> None:
+            self.phase(f"final models: {name}", start + share / count)
+
+        left = (self.until - time.monotonic()) * (1 - _SHARE_OF_REST)
+        mine = left * (_SHARE_OF_TUNED if name == TUNED else 1.0)
+        resources = replace(self.resources, progress=progress, until=time.monotonic() + mine)
+        found = contend(configuration, self.memory, self.test, self.seed, resources)
+        return replace(found, configuration=_as_trained(found))
+
+
+def _as_trained(contender: Contender) -> Configuration:
+    """Return the configuration that gives the same model again, whatever time there is."""
+    configuration, members = contender.configuration, contender.fitted.chosen.get("members")
+    if type(members) is not int or "members" not in configuration.method.params:
+        return configuration
+    return configuration.with_method(members=members)
