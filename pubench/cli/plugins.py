@@ -1,4 +1,4 @@
-"""`pubench plugins`: what is registered, from where, with which parameters."""
+"""`pubench plugins`: what is registered, from where, with which parameters; new ones, and whether they keep promises."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,6 +11,8 @@ from click.shell_completion import CompletionItem
 from pubench.cli.options import examples, json_option, plugin_options
 
 if TYPE_CHECKING:
+    from pubench.method_api import Parts
+    from pubench.plugin_api import Plugin
     from pubench.registry import Entry, Failure, Registry
 
 KINDS = ("similarity", "learner", "method", "dataset")
@@ -40,9 +42,15 @@ def complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return [CompletionItem(entry.name, help=entry.summary) for entry in fitting]
 
 
-@click.group(epilog=examples("pubench plugins list --kind learner", "pubench plugins info xgboost"))
+@click.group(
+    epilog=examples(
+        "pubench plugins list --kind learner",
+        "pubench plugins new my-similarity --kind similarity",
+        "pubench plugins check knn",
+    )
+)
 def plugins() -> None:
-    """Show what is registered: the built-in plugins and yours."""
+    """Show what is registered, the built-in plugins and yours; begin a new one, and check it."""
 
 
 @plugins.command(
@@ -98,6 +106,129 @@ def info(
         terminal.print_json(_entry(entry))
     else:
         plugin_card(_entry(entry))
+
+
+@plugins.command(
+    epilog=examples(
+        "pubench plugins new my-similarity --kind similarity",
+        "pubench plugins new my-learner --kind learner --single-file",
+        "pubench plugins new my-data --kind dataset --out ~/projects",
+    )
+)
+@click.argument("name")
+@click.option("--kind", type=click.Choice(KINDS), required=True, help="What the plugin is for.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=".",
+    metavar="DIR",
+    help="Where to write it.  [default: here]",
+)
+@click.option("--single-file", is_flag=True, help="Write one .py file, to be used with --plugin.")
+@plugin_options
+@json_option
+def new(
+    name: str,
+    *,
+    kind: str,
+    out: Path,
+    single_file: bool,
+    plugin_files: Sequence[Path],
+    strict_plugins: bool,
+    as_json: bool,
+) -> None:
+    """Begin a plugin: a small project that works at once.
+
+    With the class, a test that checks its promises, and the entry point by which pubench finds it. Nothing that exists is written over.
+    """
+    from pubench.cli.render import terminal  # noqa: PLC0415
+    from pubench.cli.render.plugins import written  # noqa: PLC0415
+    from pubench.errors import ParameterError  # noqa: PLC0415
+    from pubench.plugin_api import Kind  # noqa: PLC0415
+    from pubench.scaffolding.new_plugin import NewPlugin  # noqa: PLC0415
+    from pubench.scaffolding.writing import write_file, write_project  # noqa: PLC0415
+
+    begun = NewPlugin(Kind(kind), name)
+    if name in open_registry(plugin_files, strict=strict_plugins).names(begun.kind):
+        raise ParameterError(f"There is a {kind} '{name}' already; choose another name.")
+    if single_file:
+        paths = [write_file(begun, out)]
+        commands = [f"pubench plugins check {name} --plugin {paths[0]}"]
+    else:
+        paths = write_project(begun, out)
+        commands = [f"pip install -e {paths[0].parent}", f"pubench plugins check {name}"]
+    if as_json:
+        terminal.print_json({"files": [str(path) for path in paths], "next": commands})
+    else:
+        written(paths, commands)
+
+
+@plugins.command(
+    epilog=examples(
+        "pubench plugins check knn",
+        "pubench plugins check my-similarity --plugin my_similarity.py",
+        "pubench plugins check naive --kind method --json",
+    )
+)
+@click.argument("name", shell_complete=complete_name)
+@kind_option
+@plugin_options
+@json_option
+@click.pass_context
+def check(
+    ctx: click.Context,
+    name: str,
+    *,
+    kind: str | None,
+    plugin_files: Sequence[Path],
+    strict_plugins: bool,
+    as_json: bool,
+) -> None:
+    """Check that a plugin keeps the promises of its kind.
+
+    It is run, on small tables, with its default parameters. Exit code 1 if a promise is broken. To decline a hard table, and to say why, breaks none.
+    """
+    from pubench.cli.render import terminal  # noqa: PLC0415
+    from pubench.cli.render.plugins import verdict_table, watched  # noqa: PLC0415
+    from pubench.plugin_api import Kind  # noqa: PLC0415
+    from pubench.testing.kinds import examination  # noqa: PLC0415
+
+    registry = open_registry(plugin_files, strict=strict_plugins)
+    entry = registry.find(name, Kind(kind) if kind else None)
+    verdicts = list(watched(name, examination(_draft(entry), _parts(entry, registry))))
+    holds = all(verdict.outcome != "broken" for verdict in verdicts)
+    if as_json:
+        shown = {key: value for key, value in _entry(entry).items() if key not in ("summary", "parameters")}
+        terminal.print_json(shown | {"holds": holds, "checks": [asdict(verdict) for verdict in verdicts]})
+    else:
+        verdict_table(f"{name}, {entry.kind} of {entry.origin}", verdicts)
+    ctx.exit(0 if holds else 1)
+
+
+def _draft(entry: "Entry") -> "Plugin":
+    """Return a plugin as a search would first try it: quick where it has a choice."""
+    from pubench.discovery import guard  # noqa: PLC0415
+
+    space = entry.plugin.space
+    drafts = {name: dimension.draft for name, dimension in space.items() if dimension.draft is not None}
+    with guard(entry.origin, "can not be made with its defaults"):
+        return entry.plugin(**drafts)
+
+
+def _parts(entry: "Entry", registry: "Registry") -> "Parts":
+    """Return the usual parts, as far as a method uses them."""
+    from pubench.method_api import Method, Parts  # noqa: PLC0415
+    from pubench.plugin_api import Kind, Learner, Similarity  # noqa: PLC0415
+    from pubench.saving.configuration import DEFAULTS  # noqa: PLC0415
+
+    if not issubclass(entry.plugin, Method):
+        return Parts()
+    used = {kind: _draft(registry.find(DEFAULTS[kind], kind)) for kind in entry.plugin.uses}
+    similarity, learner = used.get(Kind.SIMILARITY), used.get(Kind.LEARNER)
+    return Parts(
+        similarity if isinstance(similarity, Similarity) else None,
+        learner if isinstance(learner, Learner) else None,
+    )
 
 
 def _entry(entry: "Entry") -> dict[str, Any]:

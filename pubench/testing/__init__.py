@@ -1,1 +1,5 @@
-"""Checks that plugins keep their promises: for the authors of plugins, free of any test framework."""
+"""Checks that plugins keep their promises: for the authors of plugins.
+
+Each kind has one list of checks. `pubench plugins check` runs it; so do the pytest classes of
+`pubench.testing.contracts`, the only module here that knows a test framework.
+"""

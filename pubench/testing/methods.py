@@ -7,8 +7,8 @@ Each check raises `PluginError` with the promise that is broken, and lets throug
 """
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,11 +17,20 @@ import numpy as np
 
 from pubench.errors import DataError, NotApplicableError
 from pubench.method_api import FittedMethod, Method, Parts
-from pubench.metrics.label_free import aul_pu_score
-from pubench.metrics.theory import auc_from_aul
 from pubench.seeds import Seed
 from pubench.spaces import Value
-from pubench.testing.promises import expect, expect_equal, expect_sentence
+from pubench.testing.cancelling import expect_progress
+from pubench.testing.plugins import BLIND_CHECKS, expect_no_data
+from pubench.testing.promises import (
+    Remark,
+    declined,
+    expect,
+    expect_better_than_chance,
+    expect_equal,
+    expect_json,
+)
+from pubench.testing.running import Check
+from pubench.testing.surroundings import expect_untouched
 from pubench.testing.tables import (
     Trial,
     constant_features,
@@ -34,8 +43,6 @@ from pubench.testing.tables import (
 from pubench.types import FloatVector, PUData, Resources, Table
 
 _ONE, _TWO = Resources(n_threads=1), Resources(n_threads=2)
-#: AUC that a method must reach where positives lie two and a half standard deviations apart in two features.
-_BETTER_THAN_CHANCE = 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +51,11 @@ class Subject:
 
     method: Method
     parts: Parts
+
+    @property
+    def plugin(self) -> Method:
+        """The method."""
+        return self.method
 
     def fit(self, data: PUData, seed: int = 0, resources: Resources = _ONE) -> FittedMethod:
         """Fit the method."""
@@ -69,9 +81,6 @@ class Subject:
         return self.fitted.score(self.mixed.fresh, _ONE).values
 
 
-Check = Callable[[Subject], None]
-
-
 def check_method(method: Method, parts: Parts) -> None:
     """Run every check.
 
@@ -81,12 +90,6 @@ def check_method(method: Method, parts: Parts) -> None:
     subject = Subject(method, parts)
     for check in METHOD_CHECKS.values():
         check(subject)
-
-
-def check_parameters(subject: Subject) -> None:
-    """Every parameter says what it means."""
-    for name, dimension in subject.method.space.items():
-        expect(bool(dimension.help.strip()), f"The parameter '{name}' says in `help` what it means.")
 
 
 def check_scores(subject: Subject) -> None:
@@ -101,11 +104,7 @@ def check_quality(subject: Subject) -> None:
     easy = numeric_trial()
     numeric = subject.fit(subject.data(easy)).score(easy.fresh, _ONE).values
     for trial, scores in ((easy, numeric), (subject.mixed, subject.scores)):
-        found = auc_from_aul(aul_pu_score(trial.fresh_positive, scores), trial.fresh_positive.mean())
-        expect(
-            found > _BETTER_THAN_CHANCE,
-            f"On an easy set the AUC is above {_BETTER_THAN_CHANCE}; it is {found:.3f}.",
-        )
+        expect_better_than_chance(trial.fresh_positive, scores, "On an easy set")
 
 
 def check_seed(subject: Subject) -> None:
@@ -143,19 +142,18 @@ def check_inputs(subject: Subject) -> None:
     expect(same, "Tables and labels stay as they were.")
 
 
-def check_progress(subject: Subject) -> None:
+def check_surroundings(subject: Subject) -> None:
+    """Global random state, the environment and the method itself stay as they were."""
+    _ = subject.scores  # libraries are loaded
+    with expect_untouched():
+        subject.fit(subject.data(subject.mixed)).score(subject.mixed.fresh, _ONE)
+    expect_no_data(subject.method)
+
+
+def check_progress(subject: Subject) -> Remark | None:
     """Progress stays in [0, 1] and never goes back; what it raises ends the work."""
-    told: list[float] = []
-    subject.fit(subject.data(subject.mixed), resources=replace(_TWO, progress=told.append))
-    expect(all(0 <= share <= 1 for share in told), "Progress lies in [0, 1].")
-    expect(told == sorted(told), "Progress never goes back.")
-    if not told:
-        return
-    try:
-        subject.fit(subject.data(subject.mixed), resources=replace(_TWO, progress=_stop))
-    except _StoppedError:
-        return
-    expect(kept=False, promise="What `progress` raises ends the work and goes through.")
+    data = subject.data(subject.mixed)
+    return expect_progress(lambda resources: subject.fit(data, resources=resources), "fitting")
 
 
 def check_reports(subject: Subject) -> None:
@@ -163,10 +161,7 @@ def check_reports(subject: Subject) -> None:
     rows, features = subject.mixed.data.X.n_rows, subject.mixed.data.X.n_features
     expected = subject.fitted.expected_positives
     expect(expected is None or 0 < expected <= rows, "`expected_positives` is above 0 and at most all rows.")
-    try:
-        json.dumps(dict(subject.fitted.chosen), allow_nan=False)
-    except (TypeError, ValueError):
-        expect(kept=False, promise="`chosen` holds plain JSON values.")
+    expect_json(subject.fitted.chosen, "`chosen` holds plain JSON values.")
     found = subject.fitted.importances()
     if found is not None:
         expect(
@@ -211,33 +206,34 @@ def check_damaged_files(subject: Subject) -> None:
                 _check_strange_values(subject, folder, path)
 
 
-def check_one_label(subject: Subject) -> None:
+def check_one_label(subject: Subject) -> Remark | None:
     """One labelled positive is enough, or the method says that it is not."""
-    _fit_or_decline(subject, with_one_label(subject.mixed), subject.mixed.fresh)
+    return _fit_or_decline(subject, with_one_label(subject.mixed), subject.mixed.fresh)
 
 
-def check_ten_rows(subject: Subject) -> None:
+def check_ten_rows(subject: Subject) -> Remark | None:
     """Ten rows are enough, or the method says that they are not."""
     data = ten_rows()
-    _fit_or_decline(subject, data, data.X)
+    return _fit_or_decline(subject, data, data.X)
 
 
-def check_constants(subject: Subject) -> None:
+def check_constants(subject: Subject) -> Remark | None:
     """A feature may be constant; where all are, the method may decline."""
-    data = constant_features()
-    _fit_or_decline(subject, data, data.X)
     subject.fit(one_constant_feature(numeric_trial())).score(numeric_trial().fresh, _ONE)
+    data = constant_features()
+    return _fit_or_decline(subject, data, data.X)
 
 
 #: Every check, by the name of what it checks.
-METHOD_CHECKS: Mapping[str, Check] = {
-    "parameters": check_parameters,
+METHOD_CHECKS: Mapping[str, Check[Subject]] = {
+    **BLIND_CHECKS,
     "scores": check_scores,
     "quality": check_quality,
     "seed": check_seed,
     "threads": check_threads,
     "rows alone": check_rows_alone,
     "inputs": check_inputs,
+    "surroundings": check_surroundings,
     "progress": check_progress,
     "reports": check_reports,
     "files": check_files,
@@ -248,21 +244,13 @@ METHOD_CHECKS: Mapping[str, Check] = {
 }
 
 
-class _StoppedError(Exception):
-    """Raised to end the work."""
-
-
-def _stop(share: float) -> None:
-    raise _StoppedError(f"at {share}")
-
-
-def _fit_or_decline(subject: Subject, data: PUData, scored: Table) -> None:
+def _fit_or_decline(subject: Subject, data: PUData, scored: Table) -> Remark | None:
     try:
         scores = subject.fit(data).score(scored, _ONE).values
     except NotApplicableError as error:
-        expect_sentence(error)
-        return
+        return declined(error)
     expect(scores.shape == (scored.n_rows,), "Every row gets one score.")
+    return None
 
 
 def _one_of_each_kind(folder: Path) -> list[Path]:

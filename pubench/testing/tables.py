@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pubench.embedding import Embedding
 from pubench.seeds import Seed
 from pubench.types import BoolVector, Feature, PUData, Table
 
@@ -38,15 +39,31 @@ class Trial:
         """The same rows with every positive labelled."""
         return PUData(self.data.X, self.positive)
 
+    @property
+    def hidden(self) -> BoolVector:
+        """Who is positive among the unlabeled rows, in their order: shape (n_unlabeled,)."""
+        return self.positive[~self.data.s]
+
+    def embedded(self) -> "Trial":
+        """Return the same as similarities are given it: complete numbers of one scale, as float32."""
+        embedding = Embedding().fit(self.data.X)
+        data = PUData(embedding.transform(self.data.X), self.data.s)
+        return Trial(data, self.positive, embedding.transform(self.fresh), self.fresh_positive)
+
 
 def numeric_trial(rows: int = 400) -> Trial:
     """Return an easy trial of four numbers: positives, one row in ten, lie apart in two of them."""
-    return _trial("numeric", rows, mixed=False)
+    return _trial("numeric", rows, every=10)
 
 
 def mixed_trial(rows: int = 400) -> Trial:
     """Return the same with missing values, categories, flags and dates."""
-    return _trial("mixed", rows, mixed=True)
+    return _trial("mixed", rows, every=10, mixed=True)
+
+
+def rare_trial(rows: int = 20_000) -> Trial:
+    """Return a trial of numbers in which one row in a thousand is positive."""
+    return _trial("rare", rows, every=1_000)
 
 
 def with_one_label(trial: Trial) -> PUData:
@@ -76,16 +93,16 @@ def one_constant_feature(trial: Trial) -> PUData:
     return PUData(Table(values, trial.data.X.features), trial.data.s)
 
 
-def _trial(name: str, rows: int, *, mixed: bool) -> Trial:
-    X, positive = _draw(Seed(0).child(name, "data"), rows, mixed=mixed)
-    fresh, fresh_positive = _draw(Seed(0).child(name, "fresh"), rows, mixed=mixed)
+def _trial(name: str, rows: int, *, every: int, mixed: bool = False) -> Trial:
+    X, positive = _draw(Seed(0).child(name, "data"), rows, every, mixed=mixed)
+    fresh, fresh_positive = _draw(Seed(0).child(name, "fresh"), rows, every, mixed=mixed)
     s = positive & (np.cumsum(positive) % 2 == 0)
     return Trial(PUData(X, s), positive, fresh, fresh_positive)
 
 
-def _draw(seed: Seed, rows: int, *, mixed: bool) -> tuple[Table, BoolVector]:
+def _draw(seed: Seed, rows: int, every: int, *, mixed: bool) -> tuple[Table, BoolVector]:
     generator = seed.generator()
-    positive = generator.permutation(np.arange(rows) % 10 == 0)
+    positive = generator.permutation(np.arange(rows) % every == 0)
     values = generator.standard_normal((rows, 4))
     values[positive, :2] += _SHIFT
     if not mixed:

@@ -1,4 +1,4 @@
-"""The isolation similarity: against a slow literal one, and at the edges."""
+"""The isolation similarity: against a slow literal one, and what it alone promises at the edges."""
 
 import numpy as np
 import numpy.typing as npt
@@ -82,16 +82,6 @@ def test_it_is_the_literal_definition(rows_per_cell: int) -> None:
     np.testing.assert_allclose(found, new_sum / 10, atol=1e-6)
 
 
-def test_values_are_shares_and_labelled_rows_get_none() -> None:
-    data, _ = draw()
-    values = fit(data).affinity.values
-    assert values.shape == (600,)
-    assert values.min() >= 0
-    assert values.max() <= 1
-    assert not values[data.s].any()
-    assert values[~data.s].any()
-
-
 def test_hidden_positives_stand_out() -> None:
     data, hidden = draw()
     values = fit(data).affinity.values
@@ -103,19 +93,9 @@ def test_about_as_many_rows_are_tagged_as_are_labelled() -> None:
     assert fit(data).affinity.expected_positives <= 13
 
 
-def test_equal_seeds_give_equal_values_and_others_do_not() -> None:
+def test_another_seed_draws_other_partitions() -> None:
     data, _ = draw()
-    np.testing.assert_array_equal(fit(data).affinity.values, fit(data).affinity.values)
     assert np.any(fit(data).affinity.values != fit(data, seed=1).affinity.values)
-
-
-def test_threads_change_nothing() -> None:
-    data, _ = draw()
-    one, two = fit(data), fit(data, Resources(n_threads=2))
-    np.testing.assert_array_equal(one.affinity.values, two.affinity.values)
-    np.testing.assert_array_equal(
-        one.score_new(data.X, ONE).values, two.score_new(data.X, Resources(n_threads=2)).values
-    )
 
 
 def test_a_row_on_a_positive_is_near_it_and_a_far_one_is_not() -> None:
@@ -124,15 +104,6 @@ def test_a_row_on_a_positive_is_near_it_and_a_far_one_is_not() -> None:
     values = fit(data).score_new(Table.from_array(X), ONE).values
     assert values[0] > 0.3
     assert values[1] < 0.01
-
-
-def test_no_rows_are_scored_as_none() -> None:
-    assert len(fit(draw()[0]).score_new(Table.from_array(np.empty((0, 5), np.float32)), ONE).values) == 0
-
-
-def test_one_labelled_row_is_enough() -> None:
-    values = fit(draw(labelled=1)[0]).affinity.values
-    assert 0 < values.max() <= 1
 
 
 def test_rows_that_are_all_equal_get_the_labelled_share_of_the_others() -> None:

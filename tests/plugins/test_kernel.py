@@ -1,4 +1,4 @@
-"""The kernel similarity: against plain sums, and at the edges."""
+"""The kernel similarity: against plain sums, and what it alone promises at the edges."""
 
 import numpy as np
 import numpy.typing as npt
@@ -33,16 +33,6 @@ def plain(data: PUData, X: Matrix, bandwidth: float, *, fitted: bool) -> npt.NDA
     if fitted:
         np.fill_diagonal(mass, 0)
     return np.asarray(mass[:, data.s].sum(axis=1) / mass.sum(axis=1))
-
-
-def test_values_are_shares_and_labelled_rows_get_none() -> None:
-    data, _ = draw()
-    values = fit(data).affinity.values
-    assert values.shape == (600,)
-    assert values.min() >= 0
-    assert values.max() <= 1
-    assert not values[data.s].any()
-    assert values[~data.s].any()
 
 
 @pytest.mark.parametrize("factor", [0.2, 0.5, 2.0])
@@ -97,7 +87,7 @@ def test_equal_seeds_give_equal_values_and_others_do_not(monkeypatch: pytest.Mon
     assert np.any(fit(data).affinity.values != fit(data, seed=1).affinity.values)
 
 
-def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_share_blocks_and_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "ROWS", 50)
     data, _ = draw()
     one, two = fit(data), fit(data, Resources(n_threads=2))
@@ -125,15 +115,6 @@ def test_a_row_on_a_positive_is_near_it_and_a_far_one_has_a_finite_value() -> No
     assert values[0] > 0.3
     assert values[1] < 0.01  # the nearest rows are the cloud's
     assert 0 <= values[2] <= 1
-
-
-def test_no_rows_are_scored_as_none() -> None:
-    assert len(fit(draw()[0]).score_new(Table.from_array(np.empty((0, 5), np.float32)), ONE).values) == 0
-
-
-def test_one_labelled_row_is_enough() -> None:
-    values = fit(draw(labelled=1)[0]).affinity.values
-    assert 0 < values.max() <= 1
 
 
 def test_rows_that_are_all_equal_get_the_labelled_share_of_the_others() -> None:

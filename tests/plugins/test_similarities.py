@@ -6,51 +6,45 @@ import pytest
 from pubench.plugin_api import Kind, Similarity
 from pubench.registry import load_registry
 from pubench.seeds import Seed
+from pubench.testing.contracts import SimilarityContract
 from pubench.types import PUData, Resources, Table
-
-REGISTRY = load_registry()
-
-
-@pytest.fixture(params=REGISTRY.names(Kind.SIMILARITY))
-def similarity(request: pytest.FixtureRequest) -> Similarity:
-    made = REGISTRY.find(request.param, Kind.SIMILARITY).plugin()
-    assert isinstance(made, Similarity)
-    return made
+from pubench_plugins.similarities.isolation import Isolation
+from pubench_plugins.similarities.kernel import Kernel
+from pubench_plugins.similarities.knn import KNN
 
 
-def draw() -> PUData:
-    """Rows of which those with a large first value are positive, half of them labelled."""
+class TestKNN(SimilarityContract):
+    plugin = KNN()
+
+
+class TestKNNOfGivenK(SimilarityContract):
+    plugin = KNN(k_rule="given", k=9)
+
+
+class TestKernel(SimilarityContract):
+    plugin = Kernel()
+
+
+class TestIsolation(SimilarityContract):
+    plugin = Isolation(partitions=20)
+
+
+CHECKED = (TestKNN, TestKernel, TestIsolation)
+
+
+def test_all_built_ins_are_checked() -> None:
+    assert {test.plugin.name for test in CHECKED} == set(load_registry().names(Kind.SIMILARITY))
+
+
+@pytest.mark.parametrize("similarity", [test.plugin for test in CHECKED], ids=lambda plugin: str(plugin.name))
+def test_progress_rises_to_the_end(similarity: Similarity) -> None:
     generator = np.random.default_rng(0)
     X = generator.standard_normal((1500, 5)).astype(np.float32)
-    return PUData(Table.from_array(X), (X[:, 0] > 1.8) & (generator.random(1500) < 0.5))
-
-
-class StoppedError(Exception):
-    pass
-
-
-def stop(share: float) -> None:
-    raise StoppedError(f"at {share}")
-
-
-def test_inputs_stay_as_they_were(similarity: Similarity) -> None:
-    data = draw()
-    before = data.X.values.copy()
-    similarity.fit(data, Seed(0), Resources()).score_new(data.X, Resources())
-    np.testing.assert_array_equal(data.X.values, before)
-
-
-def test_progress_rises_to_the_end(similarity: Similarity) -> None:
-    told: list[float] = []
-    similarity.fit(draw(), Seed(0), Resources(progress=told.append))
-    assert told == sorted(told)
-    assert told[-1] == 1
-
-
-def test_what_progress_raises_ends_the_work(similarity: Similarity) -> None:
-    data = draw()
-    with pytest.raises(StoppedError):
-        similarity.fit(data, Seed(0), Resources(n_threads=2, progress=stop))
-    fitted = similarity.fit(data, Seed(0), Resources())
-    with pytest.raises(StoppedError):
-        fitted.score_new(data.X, Resources(progress=stop))
+    data = PUData(Table.from_array(X), (X[:, 0] > 1.8) & (generator.random(1500) < 0.5))
+    fitting: list[float] = []
+    fitted = similarity.fit(data, Seed(0), Resources(progress=fitting.append))
+    scoring: list[float] = []
+    fitted.score_new(data.X, Resources(progress=scoring.append))
+    for told in (fitting, scoring):
+        assert told == sorted(told)
+        assert told[-1] == pytest.approx(1)

@@ -184,7 +184,7 @@ def test_work_that_can_not_be_stopped_is_found() -> None:
             except Exception:  # noqa: BLE001 - what this test is about
                 return FittedAmount()
 
-    broken("progress", Stubborn(), "ends the work")
+    broken("progress", Stubborn(), "ends fitting")
 
 
 @pytest.mark.parametrize("expected", [0.0, 1e9])

@@ -1,11 +1,15 @@
-"""Plugins as tables and cards."""
+"""Plugins as tables and cards, and what checks found of them."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.text import Text
 
 from pubench.cli.render.terminal import bold, console, table
+from pubench.testing.kinds import Examination
+from pubench.testing.running import Outcome, Verdict
 
 Row = Mapping[str, Any]
 
@@ -43,6 +47,49 @@ def plugin_card(row: Row) -> None:
         when = f" (with {entry['when'][0]} = {entry['when'][1]})" if entry["when"] else ""
         parameters.add_row(name, entry["type"], entry["range"], str(entry["default"]), entry["help"] + when)
     out.print(parameters)
+
+
+def watched(name: str, examination: Examination) -> Iterator[Verdict]:
+    """Yield the verdicts of an examination, and show on stderr which check runs; nothing where that is no terminal."""
+    checks = list(examination.checks)
+    with console(stderr=True).status(f"Checking {name} ...") as status:
+        verdicts = examination.run()
+        for number, check in enumerate(checks, start=1):
+            status.update(f"Checking {name}: {check} ({number} of {len(checks)})")
+            yield next(verdicts)
+
+
+def verdict_table(title: str, verdicts: Sequence[Verdict]) -> None:
+    """Print each verdict on a line, and below them how many there are of each kind."""
+    out = console()
+    found = table("check", "", "what was found, or else what is promised", "seconds")
+    found.columns[3].justify = "right"
+    for verdict in verdicts:
+        found.add_row(
+            verdict.check,
+            Text(verdict.outcome, style=_STYLES[verdict.outcome]),
+            verdict.sentence or Text(verdict.promise, style="dim"),
+            f"{verdict.seconds:.2f}",
+        )
+    out.print(bold(title))
+    out.print(found)
+    counts = Counter(verdict.outcome for verdict in verdicts)
+    summary = ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome if counts[outcome])
+    out.print(Text(f"{len(verdicts)} checks: {summary}.", style=_STYLES[max(counts, key=_severity)]))
+
+
+def written(paths: Sequence[Path], commands: Sequence[str]) -> None:
+    """Print which files were written, and what to type next."""
+    out = console()
+    for path in paths:
+        out.print(f"wrote {path}", soft_wrap=True)
+    out.print(bold("next"))
+    for command in commands:
+        out.print(f"  {command}", soft_wrap=True)
+
+
+_STYLES = {Outcome.OK: "green", Outcome.DECLINED: "yellow", Outcome.BROKEN: "red"}
+_severity = list(Outcome).index
 
 
 def _parameter(name: str, entry: Row) -> str:
