@@ -25,6 +25,8 @@ _BEGUN = "begun"
 _NAME = "pubench"
 #: Seconds between two signs of life.
 _BEAT = 10
+#: After so many beats without one, a trial's process is gone.
+_SILENCE = 6
 #: So often a database is asked before it counts as not there.
 _CHANCES = 4
 
@@ -110,7 +112,7 @@ def _database(url: str, beat: int) -> "RDBStorage":
             url,
             engine_kwargs={"pool_pre_ping": True},
             heartbeat_interval=beat,
-            grace_period=6 * beat,
+            grace_period=_SILENCE * beat,
             heartbeat_stale_trial_callback=queue_again,
         )
 
@@ -118,12 +120,12 @@ def _database(url: str, beat: int) -> "RDBStorage":
 @contextmanager
 def at_work(study: "optuna.Study", trial: "optuna.Trial") -> Iterator[None]:
     """Say, as long as the context lasts, that this process works on a trial; in a journal, which has one, say nothing."""
-    from optuna.storages._heartbeat import get_heartbeat_thread, is_heartbeat_enabled  # noqa: PLC0415
+    from optuna.storages._heartbeat import BaseHeartbeat, get_heartbeat_thread  # noqa: PLC0415
 
     # Optuna says so by itself inside of `optimize` only, which knows neither processes nor limits.
     storage, number = study._storage, trial._trial_id  # noqa: SLF001
-    if is_heartbeat_enabled(storage):
-        storage.record_heartbeat(number)  # type: ignore[attr-defined]  # as all storages with a heartbeat do
+    if isinstance(storage, BaseHeartbeat):
+        storage.record_heartbeat(number)
         trial.set_user_attr(_BEGUN, value=True)
     with get_heartbeat_thread(number, storage):
         yield
@@ -132,11 +134,13 @@ def at_work(study: "optuna.Study", trial: "optuna.Trial") -> Iterator[None]:
 def give_up_stale(study: "optuna.Study") -> None:
     """Give up the trials of processes that are gone, in a storage that many share."""
     from optuna.exceptions import ExperimentalWarning, UpdateFinishedTrialError  # noqa: PLC0415
-    from optuna.storages import RDBStorage, fail_stale_trials  # noqa: PLC0415
+    from optuna.storages import fail_stale_trials  # noqa: PLC0415
+    from optuna.storages._heartbeat import BaseHeartbeat  # noqa: PLC0415
     from optuna.trial import TrialState  # noqa: PLC0415
 
     storage = study._storage  # noqa: SLF001
-    if not isinstance(storage, RDBStorage):
+    beat = storage.get_heartbeat_interval() if isinstance(storage, BaseHeartbeat) else None
+    if beat is None:
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExperimentalWarning)
