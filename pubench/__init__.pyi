@@ -85,6 +85,7 @@ from .spaces import Float as Float
 from .spaces import Int as Int
 from .truth import Truth as Truth
 from .types import Affinity as Affinity
+from .types import BoolVector as BoolVector
 from .types import Examples as Examples
 from .types import Feature as Feature
 from .types import FloatVector as FloatVector

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from pubench.seeds import Seed
 from pubench.spaces import Space, Value, resolve
-from pubench.types import Affinity, FloatVector, IndexVector, Json, PUData, Resources, Table, Tags
+from pubench.types import Affinity, BoolVector, FloatVector, IndexVector, Json, PUData, Resources, Table, Tags
 
 #: The version of these contracts and hooks; a plugin states the one it was written for as `pubench_api`.
 API_VERSION = 1
@@ -119,11 +119,19 @@ class Similarity(Plugin):
         """
 
     def fit_folds(
-        self, data: PUData, folds: Sequence[IndexVector], seed: Seed, resources: Resources
+        self,
+        data: PUData,
+        folds: Sequence[IndexVector],
+        seed: Seed,
+        resources: Resources,
+        *,
+        asked: BoolVector | None = None,  # noqa: ARG002 - for those that override it
     ) -> Iterator[FittedSimilarity]:
         """Yield what `fit` returns for `data.take(rows)`, for each of the `folds`, ascending row numbers.
 
-        Override it where folds can share work; the results must stay equal to those of `fit` on each fold alone.
+        Override it where folds can share work; the results must stay equal to those of `fit` on each fold alone. Only
+        the values of the rows that are `asked` for are of interest, all if it is None; those of others may be 0, and
+        what is chosen by itself may be chosen by the rows that are asked for.
         """
         for number, rows in enumerate(folds):
             part = resources.part(number / len(folds), (number + 1) / len(folds))

@@ -20,7 +20,7 @@ from pubench.neighbors.looking import Entries, Index, Look
 from pubench.neighbors.partition import Rotation, grow_leaves, order_by_nearness
 from pubench.neighbors.result import PositiveNeighbors
 from pubench.threads import working
-from pubench.types import FloatMatrix, IndexVector, as_labels, tell_nobody
+from pubench.types import BoolVector, FloatMatrix, IndexVector, as_labels, tell_nobody
 
 Progress: TypeAlias = Callable[[float], None]
 
@@ -61,22 +61,27 @@ class PositiveSearch:
         )
 
     def of_rows(
-        self, k_max: int, folds: Sequence[IndexVector] | None = None, progress: Progress = tell_nobody
+        self,
+        k_max: int,
+        folds: Sequence[IndexVector] | None = None,
+        progress: Progress = tell_nobody,
+        asked: BoolVector | None = None,
     ) -> tuple[PositiveNeighbors, ...]:
         """Return the neighbours of the unlabeled rows, one result per fold, or one over all rows.
 
         A fold is the ascending numbers of the rows that take part in it: the others are neither asked nor
         neighbours, as if they were not there. Its result counts rows and positives by their place in the fold. All
-        folds share one search, which costs little more than that of one.
+        folds share one search, which costs little more than that of one. Rows that are not `asked` for are
+        neighbours, and have none themselves.
         """
         k_max = _checked_k_max(k_max)
         wanted = [np.arange(len(self._s))] if folds is None else [self._checked_fold(fold) for fold in folds]
+        unlabeled = ~self._s if asked is None else ~self._s & as_labels(asked, "asked")
         results: list[PositiveNeighbors] = []
         for start in range(0, len(wanted), _FOLDS_AT_ONCE):
             part = wanted[start : start + _FOLDS_AT_ONCE]
-            results += self._of_folds(
-                k_max, part, partial(_tell, progress, start / len(wanted), len(part) / len(wanted))
-            )
+            told = partial(_tell, progress, start / len(wanted), len(part) / len(wanted))
+            results += self._of_folds(k_max, part, told, unlabeled)
         return tuple(results)
 
     def of_new(self, X: npt.ArrayLike, k_max: int, progress: Progress = tell_nobody) -> PositiveNeighbors:
@@ -99,10 +104,12 @@ class PositiveSearch:
         progress(1.0)
         return _collected(entries, len(new), min(k_max, len(self._s)))
 
-    def _of_folds(self, k_max: int, folds: list[IndexVector], progress: Progress) -> list[PositiveNeighbors]:
+    def _of_folds(
+        self, k_max: int, folds: list[IndexVector], progress: Progress, asked: BoolVector
+    ) -> list[PositiveNeighbors]:
         leaves, rotation = self._index.leaves, self._rotation
         slots = np.flatnonzero(leaves.rows >= 0)
-        slots = slots[~self._s[leaves.rows[slots]]]
+        slots = slots[asked[leaves.rows[slots]]]
 
         def ask(group: IndexVector) -> Queries:
             values = leaves.values[group]
@@ -162,12 +169,14 @@ def positive_neighbors_of_folds(
     *,
     n_threads: int | None = None,
     progress: Progress = tell_nobody,
+    asked: BoolVector | None = None,
 ) -> tuple[PositiveNeighbors, ...]:
     """Return `positive_neighbors(X[rows], s[rows], k_max)` for each fold's ascending `rows`, from one search.
 
-    Arguments and errors are those of `positive_neighbors`.
+    Arguments and errors are those of `positive_neighbors`. Rows that are not `asked` for, shape (n_rows,), bool, get
+    no positives, as if none were near.
     """
-    return PositiveSearch(X, s, n_threads=n_threads).of_rows(k_max, folds, progress)
+    return PositiveSearch(X, s, n_threads=n_threads).of_rows(k_max, folds, progress, asked)
 
 
 def positive_neighbors_of_new(

@@ -13,7 +13,7 @@ from pubench.method_api import Parts, Related
 from pubench.plugin_api import FittedSimilarity, Learner, Similarity
 from pubench.seeds import Seed
 from pubench.tuning.inner import InnerFold
-from pubench.types import Affinity, Json, PUData, Resources, Table
+from pubench.types import Affinity, BoolVector, Json, PUData, Resources, Table
 
 #: Similarities of so many configurations stay in memory; each is a number per sampled row and fold.
 _SIMILARITIES = 64
@@ -88,20 +88,28 @@ class Memory:
     def _relate(self, similarity: Similarity, scaling: str, resources: Resources) -> list[Related]:
         embedding, embedded = self._embed(scaling)
         seed = self._seed.child("similarity")
-        if type(similarity).fit_folds is Similarity.fit_folds and self._for_all:
+        sampled = any(fold.is_sampled for fold in self.folds)
+        if self._for_all and (sampled or type(similarity).fit_folds is Similarity.fit_folds):
             return [Related(embedding, similarity.fit(embedded, seed, resources))]
         rows = [fold.rows for fold in self.folds]
-        if type(similarity).fit_folds is not Similarity.fit_folds:
+        if type(similarity).fit_folds is not Similarity.fit_folds and not sampled:
             # One search more or less is free where folds share it, and then it is kept for the final models too.
             rows.append(np.arange(embedded.X.n_rows))
         # One at a time: each may hold the rows of its fold.
-        fitted = similarity.fit_folds(embedded, rows, seed, resources)
+        fitted = similarity.fit_folds(embedded, rows, seed, resources, asked=self._asked() if sampled else None)
         if self._for_all:
             return [Related(embedding, deque(fitted, maxlen=1).pop())]
         return [
             Related(embedding, _sampled(one, fold) if fold.is_sampled else one)
             for fold, one in zip(self.folds, fitted, strict=False)
         ]
+
+    def _asked(self) -> BoolVector:
+        """Return which rows some fold trains on: a trial asks for the similarity of no others."""
+        asked = np.zeros(self._data.X.n_rows, dtype=np.bool_)
+        for fold in self.folds:
+            asked[fold.rows[fold.sample]] = True
+        return asked
 
     def _embed(self, scaling: str) -> tuple[FittedEmbedding, PUData]:
         """Return all rows embedded; only the last scaling asked for is kept, since it is as large as the data."""

@@ -325,6 +325,18 @@ def test_a_single_fold_can_be_a_small_part() -> None:
         assert_each_is_alone(X, s, [np.union1d(rows, np.flatnonzero(s)[: count - count // 2])])
 
 
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.9])
+def test_rows_that_are_not_asked_for_are_neighbours_and_have_none(share: float) -> None:
+    generator = np.random.default_rng(0)
+    X, s = continuous(generator, 900, 4), labelled(generator, 900, 60)
+    folds = [np.flatnonzero(generator.random(900) < 0.7) for _ in range(3)]
+    asked = generator.random(900) < share
+    found = positive_neighbors_of_folds(X, s, folds, 20, asked=asked)
+    for rows, some, all_rows in zip(folds, found, positive_neighbors_of_folds(X, s, folds, 20), strict=True):
+        expected = np.where(asked[rows], all_rows.credibility(20), 0.0)
+        np.testing.assert_array_equal(some.credibility(20), expected)
+
+
 def test_no_folds_give_no_results() -> None:
     assert positive_neighbors_of_folds([[0.0], [1.0]], [1, 0], [], n_threads=1) == ()
 

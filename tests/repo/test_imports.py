@@ -32,7 +32,7 @@ PUBLIC = {
     # evaluation with truth
     "auc", "aul_pn_score",
     # what a plugin imports
-    "Affinity", "Choice", "DataError", "DataFile", "Dataset", "DatasetInfo", "DatasetLoader", "Examples", "Feature",
+    "Affinity", "BoolVector", "Choice", "DataError", "DataFile", "Dataset", "DatasetInfo", "DatasetLoader", "Examples", "Feature",
     "FittedEnsemble", "FittedMethod", "FittedSimilarity", "Float", "FloatVector", "IndexVector", "Int", "Learner", "Method", "Model",
     "NotApplicableError", "PUData", "Parts", "Prepared", "PubenchError", "Resources", "Scores", "Seed", "Similarity",
     "Table", "Tags", "Takes", "Truth", "content_key", "blas_threads", "hookimpl", "Ensemble", "Json", "Kind", "Related",

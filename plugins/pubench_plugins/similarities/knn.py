@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from pubench import (
     Affinity,
+    BoolVector,
     Choice,
     FittedSimilarity,
     IndexVector,
@@ -94,11 +95,13 @@ class KNN(Similarity):
         folds: Sequence[IndexVector],
         seed: Seed,  # noqa: ARG002 - the contract's signature
         resources: Resources,
+        *,
+        asked: BoolVector | None = None,
     ) -> Iterator[FittedKNN]:
-        """Search once over all rows, then tell the ranks within each fold."""
+        """Search once over all rows, around those that are asked for, then tell the ranks within each fold."""
         from pubench import positive_neighbors_of_folds  # noqa: PLC0415 - compiled code is loaded when used
 
-        key = content_key(self.name, REVISION, K_MAX, data.X.values, data.s, list(folds))
+        key = content_key(self.name, REVISION, K_MAX, data.X.values, data.s, list(folds), asked)
 
         def search() -> dict[str, Array]:
             found = positive_neighbors_of_folds(
@@ -108,6 +111,7 @@ class KNN(Similarity):
                 K_MAX,
                 n_threads=resources.n_threads,
                 progress=resources.progress,
+                asked=asked,
             )
             return {
                 f"{name}-{number}": array
