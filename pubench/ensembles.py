@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from pubench.embedding import Embedding, FittedEmbedding
 from pubench.errors import DataError, NotApplicableError
 from pubench.json_files import read_json, write_json
 from pubench.machine import free_memory
 from pubench.plugin_api import Learner, Model, Prepared
+from pubench.quantiles import EVEN, Quantiles, reference_rows
 from pubench.seeds import Seed
 from pubench.threads import in_order, working
 from pubench.types import FloatVector, Json, Resources, Table, Tags, tell_nobody
@@ -27,10 +27,6 @@ from pubench.types import FloatVector, Json, Resources, Table, Tags, tell_nobody
 Combine: TypeAlias = Literal["probabilities", "ranks"]
 #: Tags of the member of this number.
 TagsOf: TypeAlias = Callable[[int], Tags]
-
-#: A member's probabilities become ranks by so many of their quantiles, from at most so many rows.
-_QUANTILES = 1025
-_REFERENCE_ROWS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,14 +116,14 @@ class Ensemble:
         learner: what trained them.
         intake: what rows go through before they see them; None if nothing.
         members: at least one.
-        quantiles: shape (n_members, 1025), ascending; those of each member's probabilities of the rows it was trained
-            on. A probability counts as its rank among them. None: it counts itself.
+        quantiles: of each member's probabilities of the rows it was trained on, at even levels. A probability counts as
+            its rank among them. None: it counts itself.
     """
 
     learner: Learner
     intake: FittedEmbedding | None
     members: tuple[Model, ...]
-    quantiles: npt.NDArray[np.float64] | None = None
+    quantiles: tuple[Quantiles, ...] | None = None
 
     @classmethod
     def of(
@@ -140,12 +136,8 @@ class Ensemble:
         """Join members that a trainer has trained."""
         quantiles = None
         if combine == "ranks":
-            step = -(-trainer.X.n_rows // _REFERENCE_ROWS)
-            reference = trainer.X.take(np.arange(0, trainer.X.n_rows, step))
-            levels = np.linspace(0, 1, _QUANTILES)
-            quantiles = np.stack(
-                [np.quantile(model.predict(reference, resources), levels) for model in members]
-            )
+            reference = reference_rows(trainer.X)
+            quantiles = tuple(Quantiles.of(model.predict(reference, resources)) for model in members)
         return cls(trainer.learner, trainer.intake, tuple(members), quantiles)
 
     def predict(self, X: Table, resources: Resources) -> FloatVector:
@@ -157,11 +149,7 @@ class Ensemble:
         return total / len(self.members)
 
     def _counted(self, number: int, probabilities: FloatVector) -> FloatVector:
-        if self.quantiles is None:
-            return probabilities
-        below = np.searchsorted(self.quantiles[number], probabilities, "left")
-        above = np.searchsorted(self.quantiles[number], probabilities, "right")
-        return np.asarray((below + above) / (2 * _QUANTILES))
+        return probabilities if self.quantiles is None else self.quantiles[number].steps(probabilities)
 
     def importances(self) -> FloatVector:
         """Return the mean of the members' importances: shape (n_features,), of the features before `intake`."""
@@ -175,7 +163,7 @@ class Ensemble:
         document: dict[str, Json] = {
             "members": len(self.members),
             "intake": None if self.intake is None else self.intake.to_json(),
-            "quantiles": None if self.quantiles is None else self.quantiles.tolist(),
+            "quantiles": None if self.quantiles is None else [one.values.tolist() for one in self.quantiles],
         }
         write_json(folder / _ENSEMBLE, document)
 
@@ -205,13 +193,9 @@ def _member_file(number: int, learner: Learner) -> str:
     return f"member-{number:03d}{learner.suffix}"
 
 
-def _quantiles(written: Json, count: int, path: Path) -> npt.NDArray[np.float64] | None:
+def _quantiles(written: Json, count: int, path: Path) -> tuple[Quantiles, ...] | None:
     if written is None:
         return None
-    try:
-        quantiles = np.array(written, dtype=np.float64)
-    except (TypeError, ValueError):
-        quantiles = np.empty(0)
-    if quantiles.shape != (count, _QUANTILES) or not np.all(np.diff(quantiles, axis=1) >= 0):
+    if not isinstance(written, list) or len(written) != count:
         raise DataError(f"{path} holds quantiles that are none; it is damaged.")
-    return quantiles
+    return tuple(Quantiles.from_json(one, EVEN, path) for one in written)

@@ -18,18 +18,19 @@ from pubench.machine import cores
 from pubench.method_api import Method
 from pubench.plugin_api import Kind
 from pubench.registry import Registry
+from pubench.saving.blend import configure_all
 from pubench.saving.configuration import (
     DEFAULTS,
     KINDS,
     Configuration,
+    Ingredient,
     Named,
-    configure,
     parse_setting,
-    read_toml,
     typed,
 )
 from pubench.saving.manifest import Manifest
 from pubench.saving.models import Trained, check_place, save_model
+from pubench.saving.toml import read_toml
 from pubench.seeds import Seed
 from pubench.types import Device, PUData, Resources
 
@@ -46,7 +47,7 @@ class Order:
         out: the folder.
         names: plugins by kind; those that are not named come from `config`, else from `DEFAULTS`.
         settings: parameters as texts such as learner.trees=100; they go before those of `config`.
-        config: a TOML file; see `pubench.saving.configuration`.
+        config: a TOML file; see `pubench.saving.toml`. That of a blend leaves no room for names and settings.
         seed: None: that of `config`, else 0.
         theta_o: the share of positives to label, where only truth is known; None: `THETA_O`.
         device: "auto", "cpu" or "cuda".
@@ -101,7 +102,7 @@ def fit_and_save(order: Order, registry: Registry, resources: Resources) -> Fitt
     """
     check_place(order.out, replace=order.replace)
     configuration, number = _configuration(order, registry)
-    device, reason = resolve_device(order.device, configuration.parts.learner)
+    device, reason = _device(order.device, configuration)
     opened = open_dataset(replace(order.wanted, seed=number), registry)
     seed = Seed(number)
     data, said = pu_data(opened.dataset, order.theta_o, seed)
@@ -144,19 +145,45 @@ def _id_column(opened: Opened, wanted: Wanted) -> str | None:
     return wanted.id or (None if alias is None else alias.id)
 
 
+def _device(wanted: str, configuration: Configuration) -> tuple[Device, str]:
+    """Return where to train: the device that all learners can use."""
+    found = [resolve_device(wanted, one.parts.learner) for one in configuration.singles]
+    return next((answer for answer in found if answer[0] == "cpu"), found[0])
+
+
 def _configuration(order: Order, registry: Registry) -> tuple[Configuration, int]:
-    named, seed = ({}, None) if order.config is None else read_toml(order.config)
-    named = _with_names(named, order.names)
-    method = registry.find(named[Kind.METHOD].name, Kind.METHOD).plugin
-    if not issubclass(method, Method) or method.wants_all_labels:
+    ingredients, seed = ((Ingredient({}),), None) if order.config is None else read_toml(order.config)
+    if len(ingredients) == 1:
+        ingredients = (_completed(ingredients[0], order, registry),)
+    elif order.names or order.settings:
+        raise ParameterError(
+            f"{order.config} is a blend, of which --method, --similarity, --learner and --set can not change a part; "
+            "leave them out, or change the file."
+        )
+    for one in ingredients:
+        _check_method(one, registry)
+    return configure_all(ingredients, registry), order.seed if order.seed is not None else seed or 0
+
+
+def _check_method(ingredient: Ingredient, registry: Registry) -> None:
+    named = ingredient.plugins.get(Kind.METHOD)
+    method = None if named is None else registry.find(named.name, Kind.METHOD).plugin
+    if method is not None and (not issubclass(method, Method) or method.wants_all_labels):
         raise ParameterError(
             f"Method '{method.name}' is handed every positive, as a ceiling for comparisons; it can not be fitted."
         )
-    used = {Kind.METHOD, *method.uses, *order.names}  # what is named and not used is refused, not ignored
+
+
+def _completed(ingredient: Ingredient, order: Order, registry: Registry) -> Ingredient:
+    """Return what a file names, with what was ordered and with defaults."""
+    named = _with_names(ingredient.plugins, order.names)
+    method = registry.find(named[Kind.METHOD].name, Kind.METHOD).plugin
+    uses = method.uses if issubclass(method, Method) else frozenset()
+    used = {Kind.METHOD, *uses, *order.names}  # what is named and not used is refused, not ignored
     named = {kind: plugin for kind, plugin in named.items() if kind in used}
     for text in order.settings:
         named |= _setting(text, named, registry)
-    return configure(named, registry), order.seed if order.seed is not None else seed or 0
+    return Ingredient(named)
 
 
 def _with_names(named: Mapping[Kind, Named], names: Mapping[Kind, str]) -> dict[Kind, Named]:

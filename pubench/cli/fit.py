@@ -35,8 +35,8 @@ from pubench.cli.training import training_options
     "--config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="A TOML file with the tables method, similarity and learner, such as RUN_DIR/config.toml; other options "
-    "go before it.",
+    help="A TOML file with the tables method, similarity and learner, such as RUN_DIR/config.toml, or with a blend of "
+    "these; other options go before it.",
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Decides all chance.  [default: 0]")
 @click.option("--force", is_flag=True, help="Replace a saved model in RUN_DIR.")

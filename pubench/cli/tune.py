@@ -69,6 +69,7 @@ DEFAULT_SECONDS = 900.0
     "--storage", metavar="URL", help="Share the study by a database: postgresql+psycopg://USER@HOST/NAME."
 )
 @click.option("--no-racing", is_flag=True, help="Judge every trial on all folds.")
+@click.option("--no-ensemble", is_flag=True, help="Take the best trial, never a blend of several.")
 @click.option("--resume", is_flag=True, help="Go on with the run in --out; the same command does so too.")
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="[default: a new folder for the run]"
@@ -101,6 +102,7 @@ def tune(  # noqa: PLR0913 - a command's options
     memory: float | None,
     storage: str | None,
     no_racing: bool,
+    no_ensemble: bool,
     resume: bool,
     out: Path | None,
     quiet: bool,
@@ -111,8 +113,9 @@ def tune(  # noqa: PLR0913 - a command's options
     """Find the best model of a data set.
 
     No negative labels are needed: the search maximises AUL_PU, the chance that a labelled positive scores above a random row, on folds of the labelled
-    rows. The result is judged on rows that the search never saw, beside the default, naive and bagging. Ctrl-C ends the
-    search and goes on with what there is; the same command continues a run that was cut off.
+    rows. The result, the best trial or a blend of several, is judged on rows that the search never saw, beside the default,
+    naive and bagging. Ctrl-C ends the search and goes on with what there is; the same command continues a run that was
+    cut off.
     """
     from pubench.cli.render import terminal  # noqa: PLC0415 - heavy imports happen when used
     from pubench.cli.render.tune import tuned_card, tuned_json, watching  # noqa: PLC0415
@@ -142,6 +145,7 @@ def tune(  # noqa: PLR0913 - a command's options
         memory_bytes=None if memory is None else int(memory * 2**30),
         storage=storage,
         racing=not no_racing,
+        ensemble=not no_ensemble,
         plugin_files=tuple(plugin_files),
         resume=resume,
         command=("pubench", *sys.argv[1:]),

@@ -8,7 +8,7 @@ import numpy as np
 from pubench.errors import DataError
 from pubench.estimators.classifier import PUClassifier
 from pubench.estimators.parts import known_plugins
-from pubench.saving.configuration import configure
+from pubench.saving.blend import configure_all
 from pubench.saving.manifest import Manifest
 from pubench.saving.models import SavedModel, find_model, load_model
 
@@ -25,7 +25,7 @@ def load_classifier(folder: str | Path) -> PUClassifier:
     """
     saved = load_model(find_model(Path(folder)), known_plugins())
     manifest = saved.manifest
-    configuration = configure(manifest.plugins, known_plugins())
+    configuration = configure_all(manifest.ingredients, known_plugins())
     classifier = PUClassifier(
         configuration.method,
         configuration.parts.learner or "lightgbm",

@@ -51,6 +51,7 @@ def verdict(report: Report) -> Markup:
             element(
                 "div",
                 paragraph(report.found.outcome.verdict, class_="verdict"),
+                paragraph(report.found.blending.sentence),
                 paragraph(
                     AUL,
                     " is the chance that a labelled positive is ranked above a row drawn at random: 0.5 is guessing, and no "
@@ -67,7 +68,7 @@ def verdict(report: Report) -> Markup:
 def comparison(report: Report) -> Section:
     """Return the contenders beside each other."""
     contenders = report.found.outcome.contenders
-    inner = float(report.found.best.value or 0.0)
+    inner = report.found.inner_value
     scale = whisker_scale({name: one.interval for name, one in contenders.items()}, inner)
     head = (
         "Model",
@@ -129,14 +130,15 @@ def _cell(title: str, content: Child) -> Markup:
 
 def _optimism(report: Report, inner: float) -> Markup:
     found = report.found
-    full = found.full.get(found.best.number)
+    full = None if found.blending.is_taken else found.full.get(found.best.number)
     again = f" ({figures.area(full)} when judged again in full)" if full is not None else ""
     trials = figures.count(sum(trial.value is not None for trial in found.trials))
+    what = "a blend chosen from" if found.blending.is_taken else "the best of"
     return paragraph(
         element("span", class_="swatch hollow"),
         f"Score of the search: {figures.area(inner)}{again}. ",
         element("strong", "It is optimistic"),
-        f": it belongs to the best of {trials} trials, on rows that chose it. The figures in the table come from rows that no "
+        f": it belongs to {what} {trials} trials, on rows that chose it. The figures in the table come from rows that no "
         "trial saw; a difference above 0 speaks for the tuned model.",
         class_="aside",
     )

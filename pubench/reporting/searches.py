@@ -1,6 +1,6 @@
 """Pictures of a search: its trials, its parameters, and the choice of k."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,15 @@ _WIDE_RANGE = 20
 _LONGEST_NAME = 11
 
 
-def history(trials: Sequence[Trial], best: Trial, width: int) -> Markup:
-    """Return the trials by number: values, the best so far, and below the axis those that failed."""
+def history(trials: Sequence[Trial], chosen: Container[int], best: Trial, width: int) -> Markup:
+    """Return the trials by number: values, the best so far, and below the axis those that failed.
+
+    Args:
+        trials: all of them.
+        chosen: the numbers of those that the tuned model is made of.
+        best: the best one alone.
+        width: of the picture.
+    """
     judged = [trial for trial in trials if trial.value is not None]
     low, high = _seen(judged)
     numbers = [trial.number for trial in trials]
@@ -29,9 +36,9 @@ def history(trials: Sequence[Trial], best: Trial, width: int) -> Markup:
     )
     frame = Frame(width, 280, across, Axis(low, high, "AUL_PU within the search", "{:.3f}".format))
     return frame.draw(
-        f"{len(trials)} trials; the chosen one is number {best.number} with {figures.area(best.value or 0)}",
+        f"{len(trials)} trials; the best one is number {best.number} with {figures.area(best.value or 0)}",
         line(frame.place(_best_so_far(judged)), "best-so-far", "Best so far"),
-        [_mark(frame, trial, best) for trial in trials],
+        [_mark(frame, trial, is_chosen=trial.number in chosen) for trial in trials],
     )
 
 
@@ -60,7 +67,7 @@ def _best_so_far(judged: Sequence[Trial]) -> list[Point]:
     return [*points, (judged[-1].number, best)] if points else []
 
 
-def _mark(frame: Frame, trial: Trial, best: Trial) -> Markup:
+def _mark(frame: Frame, trial: Trial, *, is_chosen: bool) -> Markup:
     name = f"Trial {trial.number}: {trial.configuration}"
     if trial.value is None:
         return cross(
@@ -70,12 +77,12 @@ def _mark(frame: Frame, trial: Trial, best: Trial) -> Markup:
     told = f"{name}, {figures.area(trial.value)}, {figures.seconds(trial.seconds)}"
     if trial.stopped_early:
         return dot(place, "stopped", f"{told}, stopped early", 3.5)
-    if trial.number == best.number:
+    if is_chosen:
         return dot(place, "chosen", f"{told}, chosen", 6)
     return dot(place, "done", told, 3.5)
 
 
-def slice_of(trials: Sequence[Trial], name: str, best: Trial, width: int) -> Markup | None:
+def slice_of(trials: Sequence[Trial], name: str, chosen: Container[int], width: int) -> Markup | None:
     """Return the value of trials against one parameter, where at least two of them have it; else None."""
     having = [trial for trial in trials if trial.value is not None and name in trial.params]
     if len(having) < 2:
@@ -85,13 +92,13 @@ def slice_of(trials: Sequence[Trial], name: str, best: Trial, width: int) -> Mar
     frame = Frame(width, _SLICE_HEIGHT, across, upright, left=46, right=22)
     marks = []
     for trial, place in zip(having, places, strict=True):
-        kind = "chosen" if trial.number == best.number else "stopped" if trial.stopped_early else "done"
+        kind = "chosen" if trial.number in chosen else "stopped" if trial.stopped_early else "done"
         told = (
             f"Trial {trial.number}: {figures.setting(trial.params[name])}, {figures.area(trial.value or 0)}"
         )
         size = 5.5 if kind == "chosen" else 3.5
         marks.append((kind, dot((frame.x(place), frame.y(trial.value or 0)), kind, told, size)))
-    last = sorted(marks, key=lambda mark: mark[0] == "chosen")  # the chosen one on top
+    last = sorted(marks, key=lambda mark: mark[0] == "chosen")  # chosen ones on top
     return frame.draw(f"AUL_PU of trials against {name}", [mark for _, mark in last])
 
 

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pubench.reporting import figures
-from pubench.reporting.markup import Markup, element, join
+from pubench.reporting.markup import Child, Markup, element, join
 from pubench.reporting.parts import AUL, Section, bars, facts, figure, legend, paragraph, stacked, table
 from pubench.reporting.report import Report
 from pubench.reporting.searches import history, ranked, slice_of
 from pubench.reporting.svg import NARROW
+from pubench.tuning.run import Found
 from pubench.tuning.study import Trial
 
 _BEST_TRIALS = 10
@@ -33,11 +34,12 @@ def search(report: Report) -> Section:
         facts({name: figures.count(count) for name, count in counts.items()}),
         legend([*marks, ("line best-so-far", "Best so far")]),
         figure(
-            lambda width: history(found.trials, found.best, width),
+            lambda width: history(found.trials, found.weights, found.best, width),
             "Trials in the order in which they began. Far worse ones stand on the lower edge; point at one to read it.",
         ),
         _failures(failed),
-        _best(found.trials, found.best),
+        _blend(found) if found.blending.is_taken else None,
+        _best(found),
     )
     return Section("search", "Search", body)
 
@@ -53,23 +55,38 @@ def _failures(failed: Sequence[Trial]) -> Markup | None:
     return join(element("h3", "Why trials failed"), element("ul", items, class_="notices"))
 
 
-def _best(trials: Sequence[Trial], best: Trial) -> Markup:
+def _blend(found: Found) -> Markup:
+    """Return what the blend is made of."""
+    total = sum(found.weights.values())
+    trials = {trial.number: trial for trial in found.trials}
+    rows = [
+        (figures.percent(weight / total), *_cells(trials[number], chosen=False))
+        for number, weight in found.weights.items()
+    ]
+    title = f"The blend of {len(rows)} trials"
+    head = ("Weight", "Trial", AUL, "Time", "Configuration")
+    told = "Each trial's scores count as ranks among the training rows, and the blend is the weighted mean of these ranks."
+    return join(element("h3", title), paragraph(told), table(head, rows, title, numbers=(0, 2, 3)))
+
+
+def _best(found: Found) -> Markup:
     complete = sorted(
-        (trial for trial in trials if trial.is_complete),
+        (trial for trial in found.trials if trial.is_complete),
         key=lambda trial: (-(trial.value or 0.0), trial.number),
     )[:_BEST_TRIALS]
-    rows = [
-        (
-            stacked(str(trial.number), "chosen") if trial.number == best.number else str(trial.number),
-            figures.area(trial.value or 0.0),
-            figures.seconds(trial.seconds),
-            stacked(str(trial.configuration), _settings(trial)),
-        )
-        for trial in complete
-    ]
+    rows = [_cells(trial, chosen=trial.number in found.weights) for trial in complete]
     title = "The best trial" if len(rows) == 1 else f"The {len(rows)} best trials"
     head = ("Trial", AUL, "Time", "Configuration")
     return join(element("h3", title), table(head, rows, title, numbers=(1, 2)))
+
+
+def _cells(trial: Trial, *, chosen: bool) -> tuple[Child, ...]:
+    return (
+        stacked(str(trial.number), "chosen") if chosen else str(trial.number),
+        figures.area(trial.value or 0.0),
+        figures.seconds(trial.seconds),
+        stacked(str(trial.configuration), _settings(trial)),
+    )
 
 
 def _settings(trial: Trial) -> str:
@@ -91,7 +108,7 @@ def parameters(report: Report) -> Section | None:
         figure(
             lambda width: _slices(report, [name for name, _ in leading[:_SLICES]], width),
             AUL,
-            " of the trials against the most important parameters; the chosen trial is marked where it has them.",
+            " of the trials against the most important parameters; chosen trials are marked where they have them.",
         ),
     )
     return Section("parameters", "Parameters", body)
@@ -101,5 +118,5 @@ def _slices(report: Report, names: Sequence[str], width: int) -> Markup:
     """Return a chart for each parameter: in a row, or below each other where there is no room for a row."""
     each = width if width == NARROW else width // _SLICES - 12
     found = report.found
-    charts = (slice_of(found.trials, name, found.best, each) for name in names)
+    charts = (slice_of(found.trials, name, found.weights, each) for name in names)
     return element("div", *charts, class_="slices")

@@ -2,7 +2,7 @@
 
     FOLDER/manifest.json    what it is, and size and SHA-256 of every other file
            config.toml      the plugins and their parameters, for `pubench fit --config`
-           model/           what the method wrote, in the learner's own format
+           model/           what the method wrote, in the learner's own format; of a blend, a folder for each part
            evidence/        the labelled positives as embedded points
 
 Nothing is pickled, and nothing in a folder is run.

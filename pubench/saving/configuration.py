@@ -1,16 +1,14 @@
-"""Which plugins make a model, with which parameters: from names to plugins, from TOML and to it."""
+"""Which plugins make a model, with which parameters: from names to plugins."""
 
 import json
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pubench.errors import DataError, ParameterError, suggestion
+from pubench.errors import DataError, ParameterError
 from pubench.method_api import Method, Parts
 from pubench.plugin_api import Kind, Learner, Plugin, Similarity
-from pubench.spaces import Dimension, Value, resolve
+from pubench.spaces import Dimension, Int, Value, resolve
 from pubench.types import Json
 
 if TYPE_CHECKING:
@@ -35,8 +33,32 @@ class Named:
 
 
 @dataclass(frozen=True)
+class Ingredient:
+    """What a configuration, or a part of a blend, is made of, by name.
+
+    Attributes:
+        plugins: names and parameters of the method and its parts.
+        origins: the packages and versions that these came from, where known.
+        weight: in a blend, from 1 up.
+    """
+
+    plugins: Mapping[Kind, Named]
+    origins: Mapping[Kind, str] = field(default_factory=dict)
+    weight: int = 1
+
+
+def title_of(ingredients: Sequence[Ingredient]) -> str:
+    """Return the names of a configuration's plugins; of a blend, those of its parts and their weights."""
+    titles = [" + ".join(named.name for named in one.plugins.values()) for one in ingredients]
+    if len(titles) == 1:
+        return titles[0]
+    pairs = zip(ingredients, titles, strict=True)
+    return f"blend of {', '.join(f'{one.weight} x {title}' for one, title in pairs)}"
+
+
+@dataclass(frozen=True)
 class Configuration:
-    """A method and what it is given.
+    """A method and what it is given; see `pubench.saving.blend` for one that is made of several.
 
     Attributes:
         method: the method.
@@ -58,16 +80,51 @@ class Configuration:
         }
         return {kind: plugin for kind, plugin in found.items() if plugin is not None}
 
-    def with_method(self, **params: Value) -> "Configuration":
-        """Return the same with other values of some parameters of its method."""
-        return replace(self, method=type(self.method)(**{**self.method.params, **params}))
+    @property
+    def singles(self) -> "tuple[Configuration, ...]":
+        """The configurations that it is made of: itself, or the parts of a blend."""
+        return (self,)
 
-    def to_json(self) -> dict[str, Json]:
+    @property
+    def trainers(self) -> tuple[Plugin, ...]:
+        """The methods and learners of all `singles`, whose libraries decide what a model is."""
+        return tuple(
+            plugin for one in self.singles for plugin in (one.method, one.parts.learner) if plugin is not None
+        )
+
+    @property
+    def ingredients(self) -> tuple[Ingredient, ...]:
+        """The same as `singles`, by name."""
+        named = {kind: Named(plugin.name, dict(plugin.params)) for kind, plugin in self.plugins.items()}
+        return (Ingredient(named, self.origins),)
+
+    def with_members(self, count: int) -> "Configuration":
+        """Return the same with so many members, or as few as its method allows; as it is if it has no such parameter."""
+        allowed = self.method.space.get("members")
+        if not isinstance(allowed, Int) or "members" not in self.method.params:
+            return self
+        members = min(max(count, allowed.low), allowed.high)
+        return replace(self, method=type(self.method)(**{**self.method.params, "members": members}))
+
+    def as_trained(self, chosen: Mapping[str, Json]) -> "Configuration":
+        """Return the configuration that gives the same model again, whatever time there is.
+
+        Args:
+            chosen: what fitting decided by itself; members that were left out for want of time, above all.
+        """
+        members = chosen.get("members")
+        return self.with_members(members) if type(members) is int else self
+
+    def tables(self) -> dict[str, Json]:
         """Return a table per kind with the plugin's name and parameters; see `names_in`."""
         return {kind.value: {"name": plugin.name, **plugin.params} for kind, plugin in self.plugins.items()}
 
+    def to_json(self) -> dict[str, Json]:
+        """Return all that it is made of: its `tables`, or those of each part of a blend."""
+        return self.tables()
+
     def __str__(self) -> str:
-        return " + ".join(plugin.name for plugin in self.plugins.values())
+        return title_of(self.ingredients)
 
 
 def configure(named: Mapping[Kind, Named], registry: "Registry") -> Configuration:
@@ -100,30 +157,6 @@ def _made(plugin: type[Plugin], params: Mapping[str, Any]) -> Plugin:
     return plugin(**params)
 
 
-def read_toml(path: Path) -> tuple[dict[Kind, Named], int | None]:
-    """Return the plugins that a TOML file names, and its seed, if it states one.
-
-    Raises:
-        DataError: it can not be read or is no such file.
-    """
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path} can not be read: {error.strerror or error}.") from error
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is no TOML: {error}.") from error
-    known = {"seed", *KINDS}
-    for name in content:
-        if name not in known:
-            raise DataError(
-                f"{path} states '{name}'; it may state seed and the tables {', '.join(KINDS)}.{suggestion(name, known)}"
-            )
-    seed = content.get("seed")
-    if seed is not None and type(seed) is not int:
-        raise DataError(f"The seed in {path} is no whole number.")
-    return names_in(content, str(path)), seed
-
-
 def names_in(document: Mapping[str, Any], place: str) -> dict[Kind, Named]:
     """Return the plugins that the tables of a document name; `place` is what messages call it.
 
@@ -137,24 +170,6 @@ def _named(table: Any, kind: Kind, place: str) -> Named:
     if not isinstance(table, dict) or not isinstance(table.get("name"), str):
         raise DataError(f'The table [{kind}] in {place} must state a name, as in: name = "{kind}-name".')
     return Named(table["name"], {name: value for name, value in table.items() if name != "name"})
-
-
-def to_toml(configuration: Configuration, seed: int) -> str:
-    """Return what `read_toml` reads: all parameters, defaults too, so that later defaults change nothing.
-
-    TOML has no word for None: such a parameter is left out.
-    """
-    lines = [f"seed = {seed}"]
-    for kind, plugin in configuration.plugins.items():
-        lines += ["", f"[{kind}]", f"name = {_literal(plugin.name)}"]
-        lines += [f"{name} = {_literal(value)}" for name, value in plugin.params.items() if value is not None]
-    return "\n".join(lines) + "\n"
-
-
-def _literal(value: Value) -> str:
-    return json.dumps(
-        value, ensure_ascii=False
-    )  # true, false, numbers and such texts are written alike in TOML
 
 
 def parse_setting(text: str) -> tuple[Kind, str, str]:

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from pubench.errors import DataError
-from pubench.plugin_api import Kind
-from pubench.saving.configuration import KINDS, Named
+from pubench.saving.blend import MOST_PARTS, MOST_WEIGHT
+from pubench.saving.configuration import KINDS, Ingredient, Named, title_of
 from pubench.saving.documents import Part
 from pubench.types import Feature, Json
 
 FORMAT = "pubench model"
 #: The first number changes when older versions can not read what is written, the second when they can.
-FORMAT_VERSION = (1, 0)
+FORMAT_VERSION = (1, 1)
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,8 @@ class Manifest:
     """What is known of a saved model.
 
     Attributes:
-        plugins: names and parameters of the method and its parts.
-        origins: the packages and versions that these came from, where known.
-        versions: of Python, pubench, NumPy and the libraries below the learner.
+        ingredients: the method and its parts by name; several where it is a blend.
+        versions: of Python, pubench, NumPy and the libraries below the learners.
         seed: what it was trained with.
         features: what it was trained on, in order.
         n_rows, n_labelled: how many rows that were, and how many of them labelled.
@@ -35,8 +34,7 @@ class Manifest:
         classifier: what a scikit-learn classifier knows besides; None for a model that was none.
     """
 
-    plugins: Mapping[Kind, Named]
-    origins: Mapping[Kind, str]
+    ingredients: tuple[Ingredient, ...]
     versions: Mapping[str, str]
     seed: int
     features: tuple[Feature, ...]
@@ -49,19 +47,16 @@ class Manifest:
     importances: tuple[float, ...] | None = None
     classifier: Mapping[str, Json] | None = None
 
+    @property
+    def title(self) -> str:
+        """The names of its plugins."""
+        return title_of(self.ingredients)
+
     def to_json(self) -> dict[str, Json]:
-        """Return it as a JSON object."""
-        plugins: dict[str, Json] = {
-            str(kind): {
-                "name": named.name,
-                "params": dict(named.params),
-                "origin": self.origins.get(kind, ""),
-            }
-            for kind, named in self.plugins.items()
-        }
+        """Return it as a JSON object; the ingredients of a blend are the list "blend"."""
         return {
             "format": {"name": FORMAT, "version": list(FORMAT_VERSION)},
-            **plugins,
+            **_from_ingredients(self.ingredients),
             "versions": dict(self.versions),
             "seed": self.seed,
             "rows": self.n_rows,
@@ -82,12 +77,8 @@ class Manifest:
     def from_json(cls, document: Part) -> Self:
         """Return what `to_json` wrote down; raises `DataError` for anything else."""
         features = document["features"].features()
-        plugins = {kind: document[kind] for kind in KINDS if kind in document.mapping()}
         return cls(
-            plugins={
-                kind: Named(part["name"].text(), part["params"].mapping()) for kind, part in plugins.items()
-            },
-            origins={kind: part["origin"].text() for kind, part in plugins.items()},
+            ingredients=_to_ingredients(document),
             versions={name: part.text() for name, part in document["versions"].parts().items()},
             seed=document["seed"].whole(),
             features=features,
@@ -100,6 +91,47 @@ class Manifest:
             importances=_maybe(document["importances"], lambda part: _importances(part, len(features))),
             classifier=_maybe(document["classifier"], Part.mapping),
         )
+
+
+def _from_ingredients(ingredients: tuple[Ingredient, ...]) -> dict[str, Json]:
+    if len(ingredients) == 1:
+        return _from_ingredient(ingredients[0])
+    return {"blend": [{"weight": one.weight, **_from_ingredient(one)} for one in ingredients]}
+
+
+def _from_ingredient(ingredient: Ingredient) -> dict[str, Json]:
+    return {
+        str(kind): {
+            "name": named.name,
+            "params": dict(named.params),
+            "origin": ingredient.origins.get(kind, ""),
+        }
+        for kind, named in ingredient.plugins.items()
+    }
+
+
+def _to_ingredients(document: Part) -> tuple[Ingredient, ...]:
+    if "blend" not in document.mapping():
+        return (_to_ingredient(document),)
+    parts = document["blend"].items()
+    if not 2 <= len(parts) <= MOST_PARTS:
+        raise document["blend"].problem(f"list of 2 to {MOST_PARTS} parts")
+    return tuple(_to_ingredient(part, _weight(part["weight"])) for part in parts)
+
+
+def _to_ingredient(document: Part, weight: int = 1) -> Ingredient:
+    plugins = {kind: document[kind] for kind in KINDS if kind in document.mapping()}
+    return Ingredient(
+        {kind: Named(part["name"].text(), part["params"].mapping()) for kind, part in plugins.items()},
+        {kind: part["origin"].text() for kind, part in plugins.items()},
+        weight,
+    )
+
+
+def _weight(part: Part) -> int:
+    if part.whole(1) > MOST_WEIGHT:
+        raise part.problem(f"weight, at most {MOST_WEIGHT}")
+    return part.whole(1)
 
 
 def check_format(document: Part) -> None:

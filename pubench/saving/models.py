@@ -11,11 +11,13 @@ import numpy.typing as npt
 from pubench.errors import DataError, one_line
 from pubench.json_files import read_json, write_json
 from pubench.method_api import FittedMethod
-from pubench.saving.configuration import Configuration, Named, configure, to_toml
+from pubench.saving.blend import configure_all
+from pubench.saving.configuration import Configuration, Ingredient
 from pubench.saving.documents import Part
 from pubench.saving.evidence import Evidence
 from pubench.saving.folders import check_target, checksums, files_in, new_folder, verify
 from pubench.saving.manifest import FORMAT, Manifest, check_format
+from pubench.saving.toml import to_toml
 from pubench.saving.versions import versions_of
 from pubench.seeds import Seed
 from pubench.types import Feature, Json, PUData, Resources, Scores, Table
@@ -135,11 +137,9 @@ def save_model(folder: Path, trained: Trained, *, replace: bool = False) -> Mani
 
 def _manifest(trained: Trained) -> Manifest:
     importances = trained.fitted.importances()
-    plugins = trained.configuration.plugins
     return Manifest(
-        plugins={kind: Named(plugin.name, dict(plugin.params)) for kind, plugin in plugins.items()},
-        origins=trained.configuration.origins,
-        versions=versions_of(trained.configuration.method, trained.configuration.parts.learner),
+        ingredients=trained.configuration.ingredients,
+        versions=versions_of(*trained.configuration.trainers),
         seed=trained.seed.root,
         features=trained.features,
         n_rows=trained.n_rows,
@@ -191,7 +191,7 @@ def load_model(folder: Path, registry: "Registry") -> SavedModel:
     check_format(document)
     verify(folder, files, document["files"])
     manifest = Manifest.from_json(document)
-    configuration = configure(manifest.plugins, registry)
+    configuration = configure_all(manifest.ingredients, registry)
     evidence = (
         Evidence.load(folder / _EVIDENCE) if any(name.startswith(_EVIDENCE) for name in files) else None
     )
@@ -223,19 +223,24 @@ def _check_evidence(evidence: Evidence | None, manifest: Manifest) -> None:
 
 
 def _notices(manifest: Manifest, configuration: Configuration) -> tuple[str, ...]:
-    here = versions_of(configuration.method, configuration.parts.learner)
+    here = versions_of(*configuration.trainers)
     changed = [
         f"{name} {saved} (here {here.get(name) or 'none'})"
         for name, saved in manifest.versions.items()
         if name not in ("python", "numpy") and here.get(name) != saved
     ]
     own = f"pubench {manifest.versions.get('pubench')}"  # said already
-    changed += [
-        f"{kind} '{manifest.plugins[kind].name}' of {saved} (here {configuration.origins.get(kind)})"
-        for kind, saved in manifest.origins.items()
-        if saved not in ("", own, configuration.origins.get(kind))
-    ]
+    for saved, found in zip(manifest.ingredients, configuration.ingredients, strict=True):
+        changed += _other_origins(saved, found, own)
     if not changed:
         return ()
-    sentence = f"The model was saved with {', '.join(changed)}; its scores may differ from those it had then."
-    return (one_line(sentence),)
+    told = ", ".join(dict.fromkeys(changed))
+    return (one_line(f"The model was saved with {told}; its scores may differ from those it had then."),)
+
+
+def _other_origins(saved: Ingredient, found: Ingredient, own: str) -> list[str]:
+    return [
+        f"{kind} '{saved.plugins[kind].name}' of {origin} (here {found.origins.get(kind)})"
+        for kind, origin in saved.origins.items()
+        if origin not in ("", own, found.origins.get(kind))
+    ]

@@ -19,8 +19,8 @@ from pubench.records.record import DataFacts, Record, RunSpec
 from pubench.reporting.gathering import gather, parameter_importances
 from pubench.reporting.page import write_report
 from pubench.reporting.report import Provenance, Subject
-from pubench.saving.configuration import to_toml
 from pubench.saving.models import Trained, save_model
+from pubench.saving.toml import to_toml
 from pubench.saving.versions import versions_of
 from pubench.seeds import Seed
 from pubench.tuner.orders import Tuned, TuneOrder
@@ -63,7 +63,7 @@ def _report(tuned: Tuned, order: TuneOrder, opened: Opened) -> None:
     provenance = Provenance(
         day=datetime.now().astimezone().date(),
         command=order.command,
-        versions=versions_of(best.configuration.parts.learner),
+        versions=versions_of(*best.configuration.trainers),
         machine=f"{platform.system()} {platform.machine()}, {cores()} cores",
         out=tuned.out,
         configuration=to_toml(best.configuration, order.seed),
@@ -111,14 +111,14 @@ def _record(tuned: Tuned, order: TuneOrder, opened: Opened) -> Record:
         dataset=_name(tuned.dataset),
         view={"theta_o": order.theta_o, "rows": order.wanted.rows, "holdout": order.holdout},
         method=best.configuration.method.name,
-        configuration=best.configuration.to_json(),
+        configuration=best.configuration.tables(),  # of a blend its name; `chosen` has the parts
         fold=0,
         folds=1,
         seed=order.seed,
         tuning={"trials": len(found.trials), "seconds": order.seconds},
     )
     metrics = {"aul_pu": best.interval.estimate, "aul_pu_stderr": best.interval.stderr}
-    metrics["inner_aul_pu"] = float(found.best.value or 0.0)
+    metrics["inner_aul_pu"] = found.inner_value
     for name, one in outcome.contenders.items():
         if name != TUNED:
             metrics |= {f"{name}_aul_pu": one.interval.estimate, f"{name}_aul_pu_stderr": one.interval.stderr}
@@ -139,10 +139,10 @@ def _record(tuned: Tuned, order: TuneOrder, opened: Opened) -> Record:
         metrics=metrics,
         placements=tuple(share_below(best.scores, best.scores[test]).tolist()),
         seconds={"fit": best.seconds, "total": max(found.timeline.values())},
-        chosen=dict(best.fitted.chosen),
+        chosen={**best.fitted.chosen, "configuration": best.configuration.to_json()},
         origins={str(kind): origin for kind, origin in best.configuration.origins.items()},
         environment={
-            "versions": dict(versions_of(best.configuration.parts.learner)),
+            "versions": dict(versions_of(*best.configuration.trainers)),
             "system": f"{platform.system()} {platform.machine()}",
             "cores": cores(),
             "timeline": {phase: round(seconds, 2) for phase, seconds in found.timeline.items()},

@@ -31,6 +31,7 @@ class TuneOrder:
         memory_bytes: of each worker.
         storage: a database that machines share.
         racing: stop bad trials early.
+        ensemble: the final model may be a blend of trials.
         plugin_files: single-file plugins that workers load too.
         resume: the run must be there.
         command: what the person typed, for the report.
@@ -52,6 +53,7 @@ class TuneOrder:
     memory_bytes: int | None = None
     storage: str | None = None
     racing: bool = True
+    ensemble: bool = True
     plugin_files: tuple[Path, ...] = ()
     resume: bool = False
     command: tuple[str, ...] = ()

@@ -53,6 +53,7 @@ def tune(
         seed=order.seed,
         storage=order.storage,
         controls=controls,
+        ensemble=order.ensemble,
     )
     command = [sys.executable, "-m", _WORKER]
     work = out / "work"

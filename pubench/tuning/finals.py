@@ -1,8 +1,9 @@
 """The final models: each trained on all rows of the search, within the time that is left, and judged on the holdout."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pubench.saving.configuration import Configuration
 from pubench.seeds import Seed
@@ -12,8 +13,8 @@ from pubench.types import PUData, Resources
 
 #: Of the time that is left, the tuned model may take this share, since it is the one that is kept.
 _SHARE_OF_TUNED = 0.6
-#: Of the time that final models have, this share is for scoring, saving and the report.
-_SHARE_OF_REST = 0.15
+#: Of the time that is left, this share is for scoring.
+_SHARE_OF_SCORING = 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,7 @@ class Finals:
         """
         wanted = {TUNED: tuned, DEFAULT: default, **controls}
         order = [*controls, TUNED, DEFAULT]
+        self._relate([single for configuration in wanted.values() for single in configuration.singles])
         done: dict[str, Contender] = {}
         for number, name in enumerate(order):
             equal = next((other for other in done if wanted[other] == wanted[name]), None)
@@ -54,20 +56,21 @@ class Finals:
             )
         return compare({name: done[name] for name in wanted}, self.test)
 
+    def _relate(self, configurations: Sequence[Configuration]) -> None:
+        """Relate all rows before the time is divided: several models share it, and none can do with a part of it."""
+        rows = self.memory.training[0]
+        resources = replace(self.resources, progress=partial(self.phase, "final models: similarity"))
+        for configuration in configurations:
+            scaling = configuration.method.params.get("scaling")
+            if configuration.parts.similarity is not None and scaling is not None:
+                self.memory.parts(0, configuration.parts).relate(rows, scaling, self.seed, resources)
+
     def _train(self, name: str, configuration: Configuration, start: float, count: int) -> Contender:
         def progress(share: float) -> None:
             self.phase(f"final models: {name}", start + share / count)
 
-        left = (self.until - time.monotonic()) * (1 - _SHARE_OF_REST)
+        left = (self.until - time.monotonic()) * (1 - _SHARE_OF_SCORING)
         mine = left * (_SHARE_OF_TUNED if name == TUNED else 1.0)
         resources = replace(self.resources, progress=progress, until=time.monotonic() + mine)
         found = contend(configuration, self.memory, self.test, self.seed, resources)
-        return replace(found, configuration=_as_trained(found))
-
-
-def _as_trained(contender: Contender) -> Configuration:
-    """Return the configuration that gives the same model again, whatever time there is."""
-    configuration, members = contender.configuration, contender.fitted.chosen.get("members")
-    if type(members) is not int or "members" not in configuration.method.params:
-        return configuration
-    return configuration.with_method(members=members)
+        return replace(found, configuration=configuration.as_trained(found.fitted.chosen))

@@ -1,6 +1,6 @@
-"""A whole tuning run: holdout, search, finalists, final models; everything it learns from is PU labels.
+"""A whole tuning run: holdout, search, finalists, blend, final models; everything it learns from is PU labels.
 
-all rows -> holdout | rows of the search -> folds -> study -> finalists -> final models -> judged on the holdout
+all rows -> holdout | rows of the search -> folds -> study -> finalists -> blend -> final models -> judged on the holdout
 """
 
 import time
@@ -12,8 +12,10 @@ import numpy as np
 
 from pubench.data.splits import holdout
 from pubench.keeping import content_key
+from pubench.saving.blend import Blend
 from pubench.saving.configuration import Configuration
 from pubench.seeds import Seed
+from pubench.tuning.blends import Blending, find_blend
 from pubench.tuning.finals import Finals
 from pubench.tuning.inner import InnerFold, Plan, inner_folds
 from pubench.tuning.judging import aul_of
@@ -25,7 +27,7 @@ from pubench.tuning.sharing import Memory
 from pubench.tuning.storage import own_study, shared_study, this_process
 from pubench.tuning.study import Budget, Observer, Study, Trial
 from pubench.tuning.workers import Limits, StoppedError, TrialFailedError, Worker
-from pubench.types import FloatVector, PUData, Resources, Split, Status
+from pubench.types import BoolVector, FloatVector, PUData, Resources, Split, Status
 
 #: So many of the best trials are judged again in full before one of them is chosen.
 _FINALISTS = 3
@@ -35,7 +37,9 @@ _SHORTEST_TRIAL = 30.0
 #: A configuration in full takes about so many times as long as its draft.
 _DRAFTS = 10
 #: Final models take so much of the time at most; a search that needs more must do with fewer trials.
-_MOST_RESERVED = 0.35
+_MOST_RESERVED = 0.5
+#: Saving and the report have this share of the time.
+_FOR_THE_REPORT = 0.03
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class Wishes:
         seed: decides everything.
         storage: the address of a database that machines share; None: a journal in the run's folder.
         controls: what the tuned model is compared with, by name.
+        ensemble: the final model may be a blend of trials; else it is the best one.
     """
 
     trials: int | None
@@ -67,11 +72,12 @@ class Wishes:
     seed: int = 0
     storage: str | None = None
     controls: Mapping[str, Configuration] = field(default_factory=dict)
+    ensemble: bool = False
 
     @property
     def until(self) -> float:
-        """When everything must be done."""
-        return float("inf") if self.seconds is None else self.started + self.seconds
+        """When all models must be done, and the report is begun."""
+        return float("inf") if self.seconds is None else self.started + (1 - _FOR_THE_REPORT) * self.seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +88,11 @@ class Found:
         split: the rows of the search, and the holdout.
         folds: of the rows of the search.
         trials: all that ended.
-        best: the one that was chosen.
+        best: the one that was chosen, as a single trial.
         full: AUL_PU of the finalists when they were judged again in full, by trial number.
         outcome: the final models on the holdout.
         timeline: phase -> seconds since the start at which it ended.
+        blending: whether the tuned model is a blend of trials instead, and why.
     """
 
     split: Split
@@ -95,6 +102,17 @@ class Found:
     full: Mapping[int, float]
     outcome: Outcome
     timeline: Mapping[str, float]
+    blending: Blending = field(default_factory=Blending)
+
+    @property
+    def weights(self) -> Mapping[int, int]:
+        """The trials that the tuned model is made of, by number, and their weights."""
+        return self.blending.weights if self.blending.is_taken else {self.best.number: 1}
+
+    @property
+    def inner_value(self) -> float:
+        """AUL_PU of what was chosen on the folds that chose it: optimistic."""
+        return self.blending.value if self.blending.is_taken else float(self.best.value or 0.0)
 
 
 @dataclass(frozen=True)
@@ -169,9 +187,11 @@ class Run:
         self._done("search")
         best, full = self._choose(trials, folds, inner.X.n_rows)
         self._done("finalists")
-        outcome = self._final(best, inner, folds, self._data.take(split.test))
+        blending = self._blend(trials, full, folds, inner.s)
+        tuned = self._configuration(trials, blending, best)
+        outcome = self._final(tuned, inner, folds, self._data.take(split.test))
         self._done("final models")
-        return Found(split, folds, tuple(trials), best, full, outcome, self._timeline)
+        return Found(split, folds, tuple(trials), best, full, outcome, self._timeline, blending)
 
     def _done(self, phase: str) -> None:
         self._timeline[phase] = time.monotonic() - self._wishes.started
@@ -204,13 +224,18 @@ class Run:
         return study.trials()
 
     def _reserve(self, trials: Sequence[Trial], folds: tuple[InnerFold, ...], rows: int) -> float:
-        """Return how many seconds the final models will need: two in full, as the first trial suggests."""
+        """Return how many seconds the final models will need, as the first trial suggests.
+
+        What it did once, relating and preparing the rows of its folds, is done once more for all rows; then come two
+        models in full.
+        """
         seconds = self._wishes.seconds
-        if seconds is None:
+        if seconds is None or not trials:
             return 0.0
-        larger = rows / max(1, len(folds[0].sample))
-        own = trials[0].last_fold if trials else 0.0
-        return min(2 * _DRAFTS * larger * own, _MOST_RESERVED * seconds)
+        first, larger = trials[0], rows / max(1, len(folds[0].sample))
+        once = max(0.0, first.seconds - len(folds) * first.last_fold)
+        needed = once * larger / len(folds) + 2 * _DRAFTS * larger * first.last_fold
+        return min(needed, _MOST_RESERVED * seconds)
 
     def _choose(
         self, trials: Sequence[Trial], folds: tuple[InnerFold, ...], rows: int
@@ -225,7 +250,7 @@ class Run:
                 trials[0].status if trials else Status.TIMEOUT, f"No trial succeeded: {reason}"
             )
         full: dict[int, float] = {}
-        limits = replace(self._limits, until=self._wishes.until - self._reserve(ranked, folds, rows))
+        limits = replace(self._limits, until=self._wishes.until - self._reserve(trials, folds, rows))
         for trial in ranked[:_FINALISTS]:
             placements: list[FloatVector] = []
 
@@ -249,7 +274,36 @@ class Run:
     def _finalist(self, share: float) -> None:
         self._watcher.phase("finalists", share)
 
-    def _final(self, best: Trial, inner: PUData, folds: tuple[InnerFold, ...], test: PUData) -> Outcome:
+    def _blend(
+        self, trials: Sequence[Trial], full: Mapping[int, float], folds: tuple[InnerFold, ...], s: BoolVector
+    ) -> Blending:
+        """Look for a blend of the trials, if one is wanted."""
+        if not self._wishes.ensemble:
+            return Blending(unasked="blending is switched off")
+
+        def progress(share: float) -> None:
+            self._watcher.phase("blend", share)
+
+        progress(0.0)
+        blending = find_blend(trials, full, folds, s, self._folder, progress)
+        self._done("blend")
+        return blending
+
+    def _configuration(self, trials: Sequence[Trial], blending: Blending, best: Trial) -> Configuration:
+        """Return what the tuned model is, in full: the best trial's configuration, or a blend of several."""
+        if not blending.is_taken:
+            return self._space.configuration(best.params)
+        params = {trial.number: trial.params for trial in trials}
+        return Blend.divided(
+            [
+                (weight, self._space.configuration(params[number]))
+                for number, weight in blending.weights.items()
+            ]
+        )
+
+    def _final(
+        self, tuned: Configuration, inner: PUData, folds: tuple[InnerFold, ...], test: PUData
+    ) -> Outcome:
         """Train the tuned model, the default one and the controls on all rows of the search, and judge them."""
         finals = Finals(
             Memory(inner, folds, self._seed, for_all=True),
@@ -260,7 +314,7 @@ class Run:
             self._watcher.phase,
         )
         default = self._space.configuration(self._space.default())
-        return finals.train(self._space.configuration(best.params), default, self._wishes.controls)
+        return finals.train(tuned, default, self._wishes.controls)
 
 
 def study_name(inner: PUData) -> str:

@@ -96,7 +96,9 @@ class Memory:
             # One search more or less is free where folds share it, and then it is kept for the final models too.
             rows.append(np.arange(embedded.X.n_rows))
         # One at a time: each may hold the rows of its fold.
-        fitted = similarity.fit_folds(embedded, rows, seed, resources, asked=self._asked() if sampled else None)
+        fitted = similarity.fit_folds(
+            embedded, rows, seed, resources, asked=self._asked() if sampled else None
+        )
         if self._for_all:
             return [Related(embedding, deque(fitted, maxlen=1).pop())]
         return [

@@ -146,7 +146,7 @@ def give_up_stale(study: "optuna.Study") -> None:
         warnings.simplefilter("ignore", ExperimentalWarning)
         fail_stale_trials(study)
     # Optuna waits for ever for a trial whose process was gone before its first sign of life.
-    long_ago = datetime.now() - timedelta(seconds=storage.grace_period or 0)
+    long_ago = datetime.now() - timedelta(seconds=_SILENCE * beat)
     for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
         if _BEGUN not in trial.user_attrs and trial.datetime_start and trial.datetime_start < long_ago:
             with suppress(UpdateFinishedTrialError):  # another process was faster

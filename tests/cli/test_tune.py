@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -140,3 +141,109 @@ def test_an_interrupt_ends_the_search_with_what_there_is(customers: Path, tmp_pa
     assert "labelled rows that the search never saw" in stdout
     assert time.monotonic() - started < 100
     assert (out / "record.json").exists()
+
+
+HALVES = '''
+import numpy as np
+from pubench import FittedMethod, Method, Scores, hookimpl
+
+pubench_api = 1
+
+
+class Fitted(FittedMethod):
+    def __init__(self, column):
+        self.column = column
+
+    def score(self, X, resources):
+        return Scores(X.values[:, self.column].astype(float))
+
+    def save(self, folder):
+        (folder / "column").write_text(str(self.column))
+
+    def importances(self):
+        return np.eye(2)[self.column]
+
+
+class First(Method):
+    """Sees the positives that the first feature tells."""
+
+    name = "first-half"
+    uses = frozenset()
+    column = 0
+
+    def fit(self, data, parts, seed, resources):
+        return Fitted(self.column)
+
+    def load(self, folder, parts):
+        return Fitted(int((folder / "column").read_text()))
+
+
+class Second(First):
+    """Sees the positives that the second feature tells."""
+
+    name = "second-half"
+    column = 1
+
+
+@hookimpl
+def pubench_register_methods(register):
+    register(First)
+    register(Second)
+'''
+
+
+@pytest.fixture(scope="module")
+def halves(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two methods that see one half of the positives each, and rows for them."""
+    folder = tmp_path_factory.mktemp("halves")
+    (folder / "halves.py").write_text(HALVES)
+    generator = Seed(0).generator()
+    positive, half = generator.random(1_500) < 0.15, generator.random(1_500) < 0.5
+    values = generator.normal(size=(1_500, 2)) + 3 * (positive[:, None] & np.column_stack([half, ~half]))
+    rows = zip(positive & (generator.random(1_500) < 0.7), values, strict=True)
+    lines = ["bought,a,b", *(f"{int(s)},{a:.4f},{b:.4f}" for s, (a, b) in rows)]
+    (folder / "rows.csv").write_text("\n".join(lines))
+    return folder
+
+
+def tune_halves(halves: Path, *more: str) -> Result:
+    where = ("--dataset", halves / "rows.csv", "--label", "bought", "--out", halves / "run", "--trials", "8")
+    names = ("--method", "first-half", "--method", "second-half", "--learner", "logistic")
+    return run("tune", *where, *names, "--plugin", halves / "halves.py", *more)
+
+
+def test_a_search_may_end_in_a_blend_that_scores_and_replays(halves: Path, tmp_path: Path) -> None:
+    told = tune_halves(halves)
+    assert told.exit_code == 0, told.output
+    assert "The model is a blend of 2 trials" in told.stdout
+    assert "standard error" in told.stdout
+    assert "blend" in told.stderr
+    record = read_record(halves / "run" / "record.json")
+    assert record.spec.configuration == {"method": {"name": "blend"}}
+    assert record.metrics["aul_pu"] > record.metrics["default_aul_pu"] + 0.03
+    chosen: Any = record.chosen["configuration"]
+    assert {part["method"]["name"] for part in chosen["blend"]} == {"first-half", "second-half"}
+    assert "The blend of 2 trials" in (halves / "run" / "report.html").read_text()
+
+    plugin = ("--plugin", halves / "halves.py")
+    model, rows = halves / "run", halves / "rows.csv"
+    scored = run("predict", model, rows, "--out", tmp_path / "top.csv", "--top", "9", "--evidence", *plugin)
+    assert scored.exit_code == 0, scored.output
+    assert len((tmp_path / "top.csv").read_text().splitlines()) == 10
+    explained = json.loads(run("explain", model, "--json", *plugin).stdout)
+    assert sum(explained["importances"].values()) == pytest.approx(1)
+    fit = ("fit", "--dataset", rows, "--label", "bought", "--config", model / "best.toml", *plugin)
+    again = run(*fit, "--out", tmp_path / "again")
+    assert again.exit_code == 0, again.output
+    assert "blend of" in again.stdout
+    assert (tmp_path / "again" / "config.toml").read_text() == (model / "best.toml").read_text()
+    refused = run(*fit, "--out", tmp_path / "other", "--set", "method.members=3")
+    assert refused.exit_code == 2
+    assert "is a blend" in refused.stderr
+
+    alone = tune_halves(halves, "--no-ensemble", "--json", "--quiet")
+    assert alone.exit_code == 0, alone.output
+    answer = json.loads(alone.stdout)
+    assert answer["blend"]["taken"] is False
+    assert "switched off" in answer["blend"]["why"]
+    assert set(answer["models"]["tuned"]["setting"]) == {"method"}

@@ -21,7 +21,8 @@ from pubench.plugin_api import Kind
 from pubench.registry import Registry, load_registry
 from pubench.reporting.gathering import gather, parameter_importances
 from pubench.reporting.report import Provenance, Report, Subject
-from pubench.saving.configuration import Named, configure, to_toml
+from pubench.saving.configuration import Named, configure
+from pubench.saving.toml import to_toml
 from pubench.seeds import Seed
 from pubench.tuning.inner import Plan, inner_folds
 from pubench.tuning.outcome import TUNED, Contender, compare, contend

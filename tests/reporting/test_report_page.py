@@ -13,7 +13,9 @@ from pubench.reporting.contexts import shown_command
 from pubench.reporting.markup import VOID
 from pubench.reporting.page import render, write_report
 from pubench.reporting.report import Neighbours, Report, Subject
+from pubench.tuning.blends import Blending
 from pubench.tuning.outcome import TUNED
+from pubench.tuning.selection import Gain
 from pubench.tuning.study import Trial
 from pubench.types import PUData, Status
 
@@ -130,6 +132,26 @@ def test_trials_are_counted_and_failures_explained(page: Page, report: Report) -
     assert [told.index(f" {trial.value:.4f} ") for trial in best] == sorted(
         told.index(f" {trial.value:.4f} ") for trial in best
     )
+
+
+def test_a_blend_is_told_with_its_parts_and_its_reason(report: Report) -> None:
+    first, second = [trial for trial in report.found.trials if trial.is_complete][:2]
+    weights = {first.number: 3, second.number: 1}
+    blending = Blending(weights, value=0.9123, gain=Gain(0.0042, 0.0011, 77))
+    page = Page(render(replace(report, found=replace(report.found, blending=blending))))
+    assert blending.sentence in page.texts
+    told = page.text("search")
+    assert "The blend of 2 trials" in told
+    for trial, share in ((first, "75.0%"), (second, "25.0%")):
+        assert f"{share} {trial.number} {trial.value:.4f}" in told
+    assert "Score of the search: 0.9123." in page.text("comparison")
+    assert "a blend chosen from" in page.text("comparison")
+
+
+def test_that_there_is_no_blend_is_told_too(page: Page, report: Report) -> None:
+    assert "a single trial" in report.found.blending.sentence
+    assert report.found.blending.sentence in page.texts
+    assert "The blend of" not in page.text("search")
 
 
 def test_importances_are_those_of_the_values(page: Page, report: Report) -> None:

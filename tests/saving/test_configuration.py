@@ -8,7 +8,8 @@ import pytest
 from pubench.errors import DataError, InputError, ParameterError
 from pubench.plugin_api import Kind
 from pubench.registry import Registry
-from pubench.saving.configuration import Named, configure, parse_setting, read_toml, to_toml, typed
+from pubench.saving.configuration import Named, configure, parse_setting, typed
+from pubench.saving.toml import read_toml, to_toml
 from pubench.spaces import Choice, Int
 
 ALL = {
@@ -21,10 +22,10 @@ ALL = {
 def test_toml_and_back(registry: Registry, tmp_path: Path) -> None:
     configuration = configure(ALL, registry)
     (tmp_path / "config.toml").write_text(to_toml(configuration, 7), encoding="utf-8")
-    named, seed = read_toml(tmp_path / "config.toml")
+    (ingredient,), seed = read_toml(tmp_path / "config.toml")
     assert seed == 7
-    assert configure(named, registry).plugins == configuration.plugins
-    assert named[Kind.LEARNER].params["random_cuts"] is False
+    assert configure(ingredient.plugins, registry).plugins == configuration.plugins
+    assert ingredient.plugins[Kind.LEARNER].params["random_cuts"] is False
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_scores_in_a_new_process_are_the_same(folder: Path, data: PUData, traine
 
 def test_the_manifest_tells_all(folder: Path, trained: Trained, data: PUData) -> None:
     content = manifest(folder)
-    assert content["format"] == {"name": "pubench model", "version": [1, 0]}
+    assert content["format"] == {"name": "pubench model", "version": [1, 1]}
     assert content["learner"]["name"] == "lightgbm"
     assert content["learner"]["params"]["trees"] == 20
     assert content["method"]["origin"].startswith("pubench ")

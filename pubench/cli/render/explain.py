@@ -1,6 +1,6 @@
 """What `explain` found."""
 
-from pubench.cli.render.fit import importance_table, manifest_title, ranked_importances
+from pubench.cli.render.fit import importance_table, ranked_importances
 from pubench.cli.render.terminal import bold, console, table
 from pubench.explaining import Explanation
 from pubench.saving.manifest import Manifest
@@ -11,7 +11,7 @@ _ROWS = 30
 def explanation(manifest: Manifest, found: Explanation | None) -> None:
     """Print what drives a model: by its own account, and measured if it was."""
     out = console()
-    out.print(bold(manifest_title(manifest)))
+    out.print(bold(manifest.title))
     ranked = ranked_importances(manifest)
     if ranked:
         out.print(importance_table(ranked, _ROWS))

@@ -1,7 +1,7 @@
 """What `fit` trained."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ from rich.table import Table
 
 from pubench.cli.render.terminal import bold, console, facts, table
 from pubench.fitting import Fitted
+from pubench.saving.configuration import title_of
 from pubench.saving.manifest import Manifest
 
 _FEATURES = 10
@@ -17,12 +18,11 @@ _FEATURES = 10
 def fitted_card(fitted: Fitted, out: Path) -> None:
     """Print what was trained, on what, and what drives it."""
     terminal, manifest = console(), fitted.manifest
-    terminal.print(bold(f"{manifest_title(manifest)} on {fitted.dataset}"))
+    terminal.print(bold(f"{manifest.title} on {fitted.dataset}"))
     card = facts()
     card.add_row("trained on", f"{manifest.n_rows:,} rows, {manifest.n_labelled:,} of them labelled positive")
-    for name, value in manifest.chosen.items():
-        if name != "expected_positives":
-            card.add_row(name, str(value))
+    for name, value in _decisions(manifest):
+        card.add_row(name, value)
     if manifest.expected_positives is not None:
         share = manifest.expected_positives / manifest.n_rows
         card.add_row(
@@ -42,6 +42,21 @@ def fitted_card(fitted: Fitted, out: Path) -> None:
     )
 
 
+def _decisions(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield what training decided by itself; of a blend, a line for each part."""
+    each = manifest.chosen.get("blended")
+    if not isinstance(each, Sequence) or len(manifest.ingredients) == 1:
+        yield from _shown(manifest.chosen)
+        return
+    for number, (one, chosen) in enumerate(zip(manifest.ingredients, each, strict=True), 1):
+        told = ", ".join(f"{name} {value}" for name, value in _shown(chosen))
+        yield f"part {number}", f"{one.weight} x {title_of([one])}{': ' if told else ''}{told}"
+
+
+def _shown(chosen: Any) -> Iterator[tuple[str, str]]:
+    return ((name, str(value)) for name, value in chosen.items() if name != "expected_positives")
+
+
 def fitted_json(fitted: Fitted, out: Path) -> dict[str, Any]:
     """Return what was trained as a JSON object: the manifest, and what is not part of it."""
     return {
@@ -52,11 +67,6 @@ def fitted_json(fitted: Fitted, out: Path) -> dict[str, Any]:
         "notices": list(fitted.notices),
         "model": fitted.manifest.to_json(),
     }
-
-
-def manifest_title(manifest: Manifest) -> str:
-    """Return the names of a model's plugins."""
-    return " + ".join(named.name for named in manifest.plugins.values())
 
 
 def ranked_importances(manifest: Manifest) -> list[tuple[str, float]]:

@@ -17,7 +17,8 @@ from pubench.cli.render.terminal import bold, console, facts, table
 from pubench.metrics.inference import AULInterval
 from pubench.saving.configuration import Configuration
 from pubench.tuner.orders import Tuned, TuneOrder
-from pubench.tuning.run import Watcher
+from pubench.tuning.blends import Blending
+from pubench.tuning.run import Found, Watcher
 from pubench.tuning.study import Observer, Trial
 from pubench.types import Json, Status
 
@@ -163,8 +164,11 @@ def tuned_card(tuned: Tuned) -> None:
     out.print(bold(f"{tuned.dataset}: {found.outcome.n_labelled:,} labelled rows that the search never saw"))
     out.print(shown)
     out.print(found.outcome.verdict)
+    out.print(found.blending.sentence)
+    if found.blending.is_taken:
+        out.print(_parts(found))
     out.print(
-        f"The best trial had {found.best.value:.4f} in the search, which is optimistic: it was chosen for it.",
+        f"It had {found.inner_value:.4f} in the search, which is optimistic: it was chosen for it.",
         style="dim",
     )
     where = facts()
@@ -173,6 +177,16 @@ def tuned_card(tuned: Tuned) -> None:
     where.add_row("report", f"{tuned.out / 'report.html'}")
     where.add_row("trials", f"{tuned.out / 'trials.csv'}")
     out.print(where)
+
+
+def _parts(found: Found) -> Table:
+    """Return what a blend is made of."""
+    shown = table("weight", "trial", "AUL_PU in the search", "setting")
+    trials = {trial.number: trial for trial in found.trials}
+    for number, weight in found.weights.items():
+        trial = trials[number]
+        shown.add_row(str(weight), str(number), _value(trial), str(trial.configuration))
+    return shown
 
 
 def tuned_json(tuned: Tuned) -> dict[str, Json]:
@@ -191,12 +205,24 @@ def tuned_json(tuned: Tuned) -> dict[str, Json]:
         },
         "verdict": found.outcome.verdict,
         "best_trial": found.best.number,
-        "inner_aul_pu": found.best.value,
+        "inner_aul_pu": found.inner_value,
+        "blend": _blending(found.blending),
         "trials": len(found.trials),
         "stopped_early": sum(trial.stopped_early for trial in found.trials),
         "failed": sum(trial.status is not Status.OK for trial in found.trials),
         "timeline": dict(found.timeline),
         "notices": list(tuned.notices),
+    }
+
+
+def _blending(blending: Blending) -> dict[str, Json]:
+    gain = blending.gain
+    return {
+        "taken": blending.is_taken,
+        "why": blending.sentence,
+        "weights": {str(number): weight for number, weight in blending.weights.items()},
+        "held_out_difference": None if gain is None else gain.difference,
+        "stderr": None if gain is None else gain.stderr,
     }
 
 
