@@ -1,0 +1,73 @@
+"""What `pubench bench` costs beside the methods themselves, and what a second worker gains.
+
+    python benchmarks/bench_overhead.py              # the suite smoke, with 1 worker and with 2
+    python benchmarks/bench_overhead.py --only dataset=mammography
+
+Prints the wall clock of each run and the share of it in which no method was fitting or predicting: starting, loading data,
+judging, writing. With 2 workers that share is of 2 x the wall clock. Neighbours are computed anew in each run: the cache is a fresh one.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from pubench.records.files import read_records
+
+
+def run(suite: str, only: list[str], workers: int, folder: Path) -> tuple[float, float, int]:
+    """Return the wall clock, the seconds spent in fit and predict, and the number of jobs that went well."""
+    out = folder / f"out-{workers}"
+    command = [
+        sys.executable,
+        "-c",
+        "from pubench.cli.main import main; main()",
+        "bench",
+        suite,
+        "--json",
+        "--quiet",
+    ]
+    command += [
+        "--workers",
+        str(workers),
+        "--out",
+        str(out),
+        *(word for text in only for word in ("--only", text)),
+    ]
+    environment = {**os.environ, "PUBENCH_CACHE": str(folder / f"cache-{workers}")}
+    start = time.perf_counter()
+    done = subprocess.run(command, env=environment, check=True, capture_output=True)
+    wall = time.perf_counter() - start
+    records, _ = read_records(out / "records")
+    inside = sum(record.seconds.get("fit", 0.0) + record.seconds.get("predict", 0.0) for record in records)
+    return wall, inside, int(json.loads(done.stdout)["ended"].get("ok", 0))
+
+
+def main() -> None:
+    """Print a line per number of workers, and their ratio."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--suite", default="smoke")
+    parser.add_argument("--only", action="append", default=[])
+    options = parser.parse_args()
+    walls = []
+    with tempfile.TemporaryDirectory() as folder:
+        for workers in (1, 2):
+            wall, inside, ok = run(options.suite, options.only, workers, Path(folder))
+            overhead = 1 - inside / (workers * wall)
+            print(
+                f"{workers} worker{'s' if workers > 1 else ' '}: {wall:6.1f} s, {ok} jobs, {inside:6.1f} s in fit and predict, "
+                f"overhead {overhead:.1%}",
+                flush=True,
+            )
+            walls.append(wall)
+    print(f"2 workers against 1: {walls[0] / walls[1]:.2f} x as fast")
+
+
+if __name__ == "__main__":
+    main()

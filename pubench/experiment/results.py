@@ -1,0 +1,102 @@
+"""All records of a run as one table, a row per fold, as CSV and Parquet."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pubench.atomic import replacing
+from pubench.records.record import Record
+from pubench.types import Json
+
+
+def write_results(records: Sequence[Record], folder: Path) -> list[Path]:
+    """Write results.csv and results.parquet into `folder` and return their places."""
+    import pyarrow as pa  # noqa: PLC0415 - heavy imports happen when used
+    from pyarrow import csv, parquet  # noqa: PLC0415
+
+    table = pa.Table.from_pylist([_row(record) for record in records], schema=_schema())
+    places = [folder / "results.csv", folder / "results.parquet"]
+    for place, write in zip(places, (csv.write_csv, parquet.write_table), strict=True):
+        with replacing(place) as temporary:
+            write(table, temporary)
+    return places
+
+
+_TEXTS = (
+    "key",
+    "dataset",
+    "method",
+    "similarity",
+    "learner",
+    "status",
+    "reason",
+    "data_hash",
+    "configuration",
+    "chosen",
+)
+_COUNTS = (
+    "rows_asked",
+    "fold",
+    "folds",
+    "seed",
+    "trials",
+    "rows",
+    "features",
+    "train_rows",
+    "train_labelled",
+)
+_MORE_COUNTS = ("test_rows", "test_labelled", "peak_memory_bytes")
+_NUMBERS = (
+    "theta_o",
+    "aul_pu",
+    "aul_pu_stderr",
+    "auc",
+    "aul",
+    "fit_seconds",
+    "predict_seconds",
+    "total_seconds",
+)
+
+
+def _schema() -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.schema(
+        [
+            *((name, pa.string()) for name in _TEXTS),
+            *((name, pa.int64()) for name in (*_COUNTS, *_MORE_COUNTS)),
+            *((name, pa.float64()) for name in _NUMBERS),
+            ("stand_in", pa.bool_()),
+        ]
+    )
+
+
+def _row(record: Record) -> dict[str, Any]:
+    spec, data = record.spec, record.data
+    return {
+        **(vars(data) if data else {}),
+        "key": spec.key,
+        "dataset": spec.dataset,
+        "method": spec.method,
+        "similarity": _name(spec.configuration.get("similarity")),
+        "learner": _name(spec.configuration.get("learner")),
+        "status": record.status.value,
+        "reason": record.reason,
+        "data_hash": data.hash if data else None,
+        "configuration": json.dumps(spec.configuration, sort_keys=True),
+        "chosen": json.dumps(record.chosen, sort_keys=True),
+        "rows_asked": spec.view["rows"],
+        "theta_o": spec.view["theta_o"],
+        "fold": spec.fold,
+        "folds": spec.folds,
+        "seed": spec.seed,
+        "trials": spec.tuning.get("trials"),
+        "peak_memory_bytes": record.peak_memory_bytes,
+        **{name: record.metrics.get(name) for name in ("aul_pu", "aul_pu_stderr", "auc", "aul")},
+        **{f"{phase}_seconds": record.seconds.get(phase) for phase in ("fit", "predict", "total")},
+    }
+
+
+def _name(part: Json) -> str | None:
+    return str(part["name"]) if isinstance(part, Mapping) else None

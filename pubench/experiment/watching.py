@@ -1,0 +1,112 @@
+"""Watches a job's process: its time, its memory, and whether anybody still waits for it."""
+
+import contextlib
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import psutil
+
+from pubench.experiment.limits import Limits
+
+#: How often the memory of a process is looked at, and how often it is asked for children.
+_TICK = 0.05
+_CHILDREN_TICK = 0.5
+
+Broken = Literal["time", "memory", "abandoned", ""]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a process ended.
+
+    Attributes:
+        code: its exit code; minus the signal that killed it.
+        broken: the limit for which it was killed; empty if it ended by itself.
+        peak_bytes: the most memory that was seen.
+        seconds: it lived.
+    """
+
+    code: int
+    broken: Broken
+    peak_bytes: int
+    seconds: float
+
+
+def watch(pid: int, alive: int, limits: Limits, is_abandoned: Callable[[], bool]) -> Ending:
+    """Wait for a child, the leader of a group of its own, and kill the whole group if it breaks a limit.
+
+    Args:
+        pid: of the child.
+        alive: a descriptor that becomes readable when it ends.
+        limits: it must keep.
+        is_abandoned: whether nobody waits for the result any more.
+    """
+    started = time.monotonic()
+    family = _Family(pid)
+    broken: Broken = ""
+    while True:
+        select.select([alive], [], [], _TICK)
+        # Its number is its own until somebody waits for it: what is left of its group can be killed before.
+        has_ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        seconds = time.monotonic() - started
+        if has_ended:
+            family.kill()
+            _, status, usage = os.wait4(pid, 0)
+            peak = max(family.peak, usage.ru_maxrss * 1024)
+            return Ending(os.waitstatus_to_exitcode(status), broken, peak, seconds)
+        if broken:
+            continue
+        if family.memory() > limits.memory_bytes:
+            broken = "memory"
+        elif seconds > limits.seconds:
+            broken = "time"
+        elif is_abandoned():
+            broken = "abandoned"
+        if broken:
+            family.kill()
+
+
+class _Family:
+    """A process and its descendants."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._members: list[psutil.Process] = []
+        self._asked = 0.0
+        self.peak = 0
+        with contextlib.suppress(psutil.Error):
+            self._members = [psutil.Process(pid)]
+
+    def memory(self) -> int:
+        """Return how much all of them hold; pages of files that they map are shared with others and not counted."""
+        if time.monotonic() - self._asked > _CHILDREN_TICK:
+            self._ask()
+        total = 0
+        for member in self._members:
+            with contextlib.suppress(psutil.Error):
+                used = member.memory_info()
+                total += int(used.rss - getattr(used, "shared", 0))
+        self.peak = max(self.peak, total)
+        return total
+
+    def kill(self) -> None:
+        """Kill the group, and descendants that left it; the process itself even before it has made its group."""
+        self._ask()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._pid, signal.SIGKILL)
+        for member in self._members:
+            with contextlib.suppress(psutil.Error):
+                member.kill()
+
+    def _ask(self) -> None:
+        self._asked = time.monotonic()
+        with contextlib.suppress(psutil.Error):
+            known = {member.pid for member in self._members}
+            self._members += [
+                one for one in self._members[0].children(recursive=True) if one.pid not in known
+            ]
