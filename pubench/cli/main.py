@@ -2,12 +2,14 @@
 
 import click
 
+from pubench.cli.bench import bench
 from pubench.cli.completion import completion
 from pubench.cli.datasets import datasets
 from pubench.cli.doctor import doctor
 from pubench.cli.evaluate import evaluate
 from pubench.cli.explain import explain
 from pubench.cli.fit import fit
+from pubench.cli.leaderboard import leaderboard
 from pubench.cli.options import examples
 from pubench.cli.plugins import plugins
 from pubench.cli.predict import predict
@@ -55,5 +57,17 @@ def main() -> None:
     """
 
 
-for command in (tune, fit, predict, explain, evaluate, datasets, plugins, doctor, completion):
+for command in (
+    tune,
+    fit,
+    predict,
+    explain,
+    evaluate,
+    bench,
+    leaderboard,
+    datasets,
+    plugins,
+    doctor,
+    completion,
+):
     main.add_command(command)

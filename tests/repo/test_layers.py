@@ -24,10 +24,15 @@ MAY_SEE_TRUTH = {
     "pubench.data.views",
     "pubench.dataset_api",
     "pubench.doctor",
+    "pubench.experiment",  # opens folds; what trains is handed their PU data, and truth is opened after scoring
     "pubench.fitting",  # opens data sets and finds plugins by name; what it trains is handed PU data alone
     "pubench.estimators",  # an edge that turns names into plugins holds a registry, which also knows data sets
     "pubench.hookspecs",
+    "pubench.leaderboard.rerunning",  # runs jobs again for verification; rankings and pages can not reach it
     "pubench.registry",
+    "pubench.testing.contracts",  # data sets are checked as other plugins are, and carry truth
+    "pubench.testing.datasets",
+    "pubench.testing.kinds",
     "pubench.tuner",
 }
 TRUTH_NAMES = {"Truth", "PUView", "draw_view", "DataFile", "Dataset", "DatasetInfo", "DatasetLoader"}

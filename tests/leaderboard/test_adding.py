@@ -1,0 +1,84 @@
+"""Records join a folder: all that are given, or none."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pubench.errors import DataError
+from pubench.leaderboard.adding import add_records
+from pubench.records.files import read_records, to_document, write_record
+from pubench.records.record import Record
+from pubench.types import Status
+
+Simulate = Callable[..., list[Record]]
+
+
+@pytest.fixture
+def files(simulate: Simulate, tmp_path: Path) -> list[Path]:
+    return [write_record(tmp_path / "new", one) for one in simulate({"a": 1.0, "b": 0.5}, ["alpha"], folds=2)]
+
+
+def other(path: Path, folder: Path, **changes: object) -> Path:
+    """Return a file with the record of another run that is changed."""
+    (record,) = [one for one in read_records(path.parent)[0] if one.spec.key == path.stem]
+    return write_record(folder, replace(record, **{"spec": replace(record.spec, seed=9), **changes}))  # type: ignore[arg-type]
+
+
+def test_records_are_added_under_their_keys(files: list[Path], tmp_path: Path) -> None:
+    added = add_records(files[:2], tmp_path / "to")
+    assert sorted(path.name for path in added) == sorted(path.name for path in files[:2])
+    add_records(files[2:], tmp_path / "to")
+    assert len(read_records(tmp_path / "to")[0]) == 4
+
+
+def test_a_run_that_is_there_is_refused_and_nothing_is_added(files: list[Path], tmp_path: Path) -> None:
+    add_records(files[:1], tmp_path / "to")
+    with pytest.raises(DataError, match="repeats the run"):
+        add_records([*files[1:], files[0]], tmp_path / "to")
+    with pytest.raises(DataError, match="repeats the run"):
+        add_records([files[1], files[1]], tmp_path / "to")
+    assert len(read_records(tmp_path / "to")[0]) == 1
+
+
+def test_other_rows_of_a_known_data_set_are_refused(files: list[Path], tmp_path: Path) -> None:
+    add_records(files, tmp_path / "to")
+    (record, *_) = read_records(tmp_path / "to")[0]
+    assert record.data is not None
+    strange = other(files[0], tmp_path / "strange", data=replace(record.data, hash="f" * 32))
+    with pytest.raises(DataError, match="ran on other rows of 'alpha'"):
+        add_records([strange], tmp_path / "to")
+    fewer = replace(record.spec, view={"theta_o": 0.5, "rows": 100}, seed=9)
+    drawn = other(files[0], tmp_path / "drawn", spec=fewer, data=replace(record.data, hash="f" * 32))
+    assert add_records([drawn], tmp_path / "to")  # a draw of rows has a hash of its own
+
+
+def test_data_that_is_not_stated_is_refused_unless_the_run_failed(files: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="which data"):
+        add_records([other(files[0], tmp_path / "none", data=None)], tmp_path / "to")
+    failed = other(
+        files[0],
+        tmp_path / "failed",
+        data=None,
+        status=Status.FAILED,
+        reason="It broke.",
+        metrics={},
+        placements=(),
+    )
+    assert add_records([failed], tmp_path / "to")
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [({"schema": 99}, "update pubench"), ({"key": "0" * 32}, "does not belong"), ({"x": 1}, "'x'")],
+)
+def test_what_breaks_the_schema_is_refused(
+    simulate: Simulate, changes: dict[str, object], says: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps({**to_document(simulate({"a": 1.0}, ["alpha"])[0]), **changes}))
+    with pytest.raises(DataError, match=says):
+        add_records([path], tmp_path / "to")
+    assert not (tmp_path / "to").exists()
