@@ -22,6 +22,7 @@ from pubench_plugins.methods.nnpu import NNPU
 from pubench_plugins.methods.oracle import Oracle
 from pubench_plugins.methods.probtagging import ProbTagging
 from pubench_plugins.methods.pu_auc import PUAUC
+from pubench_plugins.methods.pu_trees import PUTrees
 from pubench_plugins.methods.rank_average import RankAverage
 from pubench_plugins.similarities.isolation import Isolation
 from pubench_plugins.similarities.kernel import Kernel
@@ -55,5 +56,17 @@ def pubench_register_learners(register: Callable[[type[Learner]], None]) -> None
 @hookimpl
 def pubench_register_methods(register: Callable[[type[Method]], None]) -> None:
     """Add the PU methods."""
-    for method in (ProbTagging, Naive, Oracle, Elkan, ElkanWeighted, Liu, Bagging, NNPU, PUAUC, RankAverage):
+    for method in (
+        ProbTagging,
+        Naive,
+        Oracle,
+        Elkan,
+        ElkanWeighted,
+        Liu,
+        Bagging,
+        NNPU,
+        PUAUC,
+        PUTrees,
+        RankAverage,
+    ):
         register(method)

@@ -1,0 +1,287 @@
+"""PU trees: extra trees whose splits minimise an estimate of the PU risk (Wilton et al. 2022); see `pu_trees_growing`.
+
+Each tree puts the share of positives into its leaves, and the score is the mean over trees. Three things differ from the
+authors' code. They let trees vote by v > 0; shares order rows more finely. They grow leaves of one row and take the share
+as it is: with labelled rows in few leaves most rows then have 0 in every tree, and tie; a leaf here counts `smoothing`
+unlabeled rows more, which tells a large leaf without labelled rows from a small one (`docs/methods.md` has figures).
+And thresholds are values of rows in the node unless `cuts` says else, which no monotone change of a feature alters.
+"""
+
+import math
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pubench import (
+    Choice,
+    FittedEmbedding,
+    FittedMethod,
+    Float,
+    FloatVector,
+    IndexVector,
+    Int,
+    Json,
+    Method,
+    Parts,
+    PUData,
+    Resources,
+    Scores,
+    Seed,
+    Table,
+    write_json,
+)
+from pubench_plugins.learners.model_files import Branches, expect, integers, read_form, reading, shares
+from pubench_plugins.learners.threads import by_rows
+from pubench_plugins.methods.prior import PRIOR_SPACE, resolve_prior
+from pubench_plugins.methods.rows import fit_embedding
+
+Nodes: TypeAlias = npt.NDArray[np.void]
+
+_FORM = "pubench pu-trees 1"
+_MODEL, _NODES = "model.json", "nodes.npy"
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees one behind the other.
+
+    Attributes:
+        nodes: shape (n_nodes,), of the type `pu_trees_growing.NODE`; children stand behind their parents.
+        roots: shape (n_trees,), int64: the first node of each tree.
+    """
+
+    nodes: Nodes
+    roots: IndexVector
+
+    @classmethod
+    def of(cls, trees: list[Nodes]) -> "Forest":
+        """Join trees."""
+        sizes = [len(tree) for tree in trees]
+        roots = np.cumsum([0, *sizes])[:-1]
+        nodes = np.concatenate(trees)
+        nodes["left"] += np.repeat(roots, sizes)
+        return cls(nodes, roots)
+
+    @property
+    def inner(self) -> IndexVector:
+        """The numbers of all nodes that are no leaves."""
+        return np.flatnonzero(self.nodes["left"] != np.arange(len(self.nodes)))
+
+    def gains(self, n_features: int) -> FloatVector:
+        """Return the risk that splits by each feature removed, over all trees: shape (n_features,)."""
+        split = self.nodes[self.inner]
+        gains = np.bincount(split["feature"], split["gain"], minlength=n_features)
+        return gains.astype(np.float64)
+
+    def save(self, path: Path) -> None:
+        """Write the nodes in NumPy's own format; the roots are the caller's."""
+        np.save(path, self.nodes, allow_pickle=False)
+
+    @classmethod
+    def load(cls, path: Path, roots: object, n_features: int) -> "Forest":
+        """Read back what `save` wrote, and look at every node.
+
+        Raises:
+            DataError: it is no such file, or a walk from these `roots` would ask for other features or not end.
+        """
+        from pubench_plugins.methods.pu_trees_growing import NODE  # noqa: PLC0415 - heavy imports happen when used
+
+        with reading(path, "a forest"):
+            # Mapped, not read: a file that claims more nodes than it holds is refused before memory is taken.
+            mapped: npt.NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
+            expect(mapped.dtype == NODE and mapped.ndim == 1, "it should hold nodes")
+            nodes = np.array(mapped)
+            own = np.arange(len(nodes))
+            left = nodes["left"].astype(np.int64)
+            Branches(nodes["feature"], left, left + (left != own)).check(n_features)
+            expect(np.all((nodes["value"] >= 0) & (nodes["value"] <= 1)), "a leaf should have a share")
+            expect(np.isfinite(nodes["threshold"]).all(), "thresholds should be finite")
+            expect(np.all((nodes["gain"] >= 0) & np.isfinite(nodes["gain"])), "a gain should not be negative")
+            expect(isinstance(roots, list) and roots, "there should be trees")
+            assert isinstance(roots, list)  # noqa: S101 - tells mypy what the line above made sure of
+            starts = integers(roots, len(roots))
+            expect(np.all((starts >= 0) & (starts < len(nodes))), "a tree should start at a node")
+        return cls(nodes, starts)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedPUTrees(FittedMethod):
+    """A grown forest, and what rows go through before.
+
+    Attributes:
+        embedding: of the features.
+        forest: the trees.
+        decided: what fitting decided by itself, of plain JSON values.
+    """
+
+    embedding: FittedEmbedding
+    forest: Forest
+    decided: Mapping[str, Json]
+
+    def score(self, X: Table, resources: Resources) -> Scores:
+        """Return the mean share of positives in the leaves in which each row falls, in [0, 1]."""
+        from pubench_plugins.methods.pu_trees_growing import walk  # noqa: PLC0415 - heavy imports happen when used
+
+        def score(values: npt.NDArray[Any]) -> FloatVector:
+            return np.asarray(walk(values, self.forest.nodes, self.forest.roots))
+
+        return Scores(by_rows(score, self.embedding.transform(X), resources.n_threads))
+
+    def importances(self) -> FloatVector:
+        """Return each feature's share of the risk that all splits removed."""
+        return self.embedding.by_feature(shares(self.forest.gains(len(self.embedding.features))))
+
+    def save(self, folder: Path) -> None:
+        """Write the nodes in NumPy's format, all else as JSON."""
+        self.forest.save(folder / _NODES)
+        document: dict[str, Json] = {
+            "form": _FORM,
+            "roots": self.forest.roots.tolist(),
+            "decided": self.decided,
+            "embedding": self.embedding.to_json(),
+        }
+        write_json(folder / _MODEL, document)
+
+    @classmethod
+    def load(cls, folder: Path) -> "FittedPUTrees":
+        """Read back what `save` wrote; raises `DataError` for anything else."""
+        with reading(folder / _MODEL, "a model of pu-trees"):
+            document = read_form(folder / _MODEL, _FORM)
+            embedding = FittedEmbedding.from_json(document["embedding"])
+            expect(isinstance(document["decided"], dict), "what was decided should be an object")
+            forest = Forest.load(folder / _NODES, document["roots"], len(embedding.features))
+        return cls(embedding, forest, document["decided"])
+
+    @property
+    def chosen(self) -> Mapping[str, Json]:
+        """What was decided."""
+        return self.decided
+
+
+class PUTrees(Method):
+    """Extra trees whose splits minimise the non-negative PU risk, which needs the share of positives."""
+
+    name = "pu-trees"
+    uses = frozenset()
+    needs_prior = True
+    space = {
+        **PRIOR_SPACE,
+        "trees": Int(1, 5000, default=100, log=True, tuned=False, draft=50, help="trees in the forest"),
+        "risk": Choice(
+            ("nnpu", "upu"), default="nnpu", help="nnpu: no node has less than no negatives; upu: unbiased"
+        ),
+        "loss": Choice(
+            ("quadratic", "logistic"),
+            default="quadratic",
+            help="of which the risk is: as Gini, or as entropy",
+        ),
+        "max_depth": Int(1, 1000, default=1000, log=True, tuned=False, help="splits above a leaf, at most"),
+        "min_leaf": Int(1, 1000, default=1, log=True, help="rows in a leaf, at least"),
+        "features": Choice(
+            ("sqrt", "half", "all"), default="sqrt", help="drawn for a split, of those that vary in its node"
+        ),
+        "thresholds": Int(1, 100, default=1, log=True, help="drawn per feature; 1: extra trees"),
+        "cuts": Choice(
+            ("rows", "range"),
+            default="rows",
+            help="thresholds are values of rows, or evenly drawn from their range",
+        ),
+        "smoothing": Float(
+            0.0, 200.0, default=10.0, help="unlabeled rows by which a leaf is pulled to the prior"
+        ),
+        "unlabeled": Float(
+            0.001,
+            1.0,
+            default=1.0,
+            log=True,
+            tuned=False,
+            help="share of the unlabeled rows, drawn anew for each tree",
+        ),
+    }
+
+    def fit(self, data: PUData, parts: Parts, seed: Seed, resources: Resources) -> FittedPUTrees:
+        """Find the prior, and grow the trees side by side, one thread each."""
+        embedding = fit_embedding(data.X)
+        prior = resolve_prior(self.params, data, parts, seed, resources.part(0.0, 0.2))
+        embedded = PUData(embedding.transform(data.X), data.s)
+        forest = self._grown(embedded, prior.prior_in_unlabeled, seed, resources.part(0.2, 1.0))
+        n_trees = len(forest.roots)
+        leaves = (len(forest.nodes) - len(forest.inner)) / n_trees
+        return FittedPUTrees(embedding, forest, prior.decided | {"trees": n_trees, "leaves": leaves})
+
+    def load(self, folder: Path, parts: Parts) -> FittedPUTrees:  # noqa: ARG002 - the contract's signature
+        """Read back what `FittedPUTrees.save` wrote."""
+        return FittedPUTrees.load(folder)
+
+    def _grown(self, data: PUData, prior: float, seed: Seed, resources: Resources) -> Forest:
+        """Grow the trees; each depends on the rows, its number and the seed alone.
+
+        No tree but the first is begun after `resources.until`.
+        """
+        labelled, unlabeled = (np.flatnonzero(kind).astype(np.int32) for kind in (data.s, ~data.s))
+
+        def tree(number: int) -> Nodes | None:
+            if number > 0 and time.monotonic() >= resources.until:
+                return None
+            return self._tree(data.X.values, labelled, unlabeled, prior, seed.child("tree", number))
+
+        trees: list[Nodes] = []
+        with ThreadPoolExecutor(resources.n_threads) as pool:
+            try:
+                for nodes in pool.map(tree, range(self.params["trees"])):
+                    if nodes is None:
+                        break
+                    trees.append(nodes)
+                    resources.progress(len(trees) / self.params["trees"])
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        return Forest.of(trees)
+
+    def _tree(
+        self,
+        values: npt.NDArray[Any],
+        labelled: npt.NDArray[np.int32],
+        unlabeled: npt.NDArray[np.int32],
+        prior: float,
+        seed: Seed,
+    ) -> Nodes:
+        from pubench_plugins.methods import pu_trees_growing as growing  # noqa: PLC0415 - heavy imports happen when used
+
+        generator = seed.generator()
+        sample = max(1, round(self.params["unlabeled"] * len(unlabeled)))
+        if sample < len(unlabeled):
+            unlabeled = np.sort(generator.choice(unlabeled, sample, replace=False))
+        scratch = np.empty(max(len(labelled), len(unlabeled)), np.int32)
+        rows = growing.Rows(values, labelled.copy(), unlabeled.copy(), scratch)
+        growth = growing.Growth(
+            max_depth=self.params["max_depth"],
+            min_leaf=self.params["min_leaf"],
+            features=n_candidates(self.params["features"], values.shape[1]),
+            thresholds=self.params["thresholds"],
+            from_rows=self.params["cuts"] == "rows",
+            smoothing=self.params["smoothing"],
+        )
+        risk = growing.Risk(
+            prior=prior,
+            n_labelled=len(labelled),
+            n_unlabeled=len(unlabeled),
+            nonnegative=self.params["risk"] == "nnpu",
+            logistic=self.params["loss"] == "logistic",
+        )
+        return np.asarray(growing.grow(rows, growth, risk, generator))
+
+
+def n_candidates(features: str, n_features: int) -> int:
+    """Return how many of so many features are drawn for a split."""
+    return {
+        "sqrt": math.ceil(math.sqrt(n_features)),
+        "half": math.ceil(n_features / 2),
+        "all": n_features,
+    }[features]
