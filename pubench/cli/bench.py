@@ -113,7 +113,7 @@ def bench(  # noqa: PLR0913 - a command's options
     strict_plugins: bool,
     as_json: bool,
 ) -> None:
-    """Run a suite of methods on data sets, and fill the paper's tables.
+    """Run a suite of methods on data sets; fill the paper's tables.
 
     Each run has a process of its own with limits; a crash, a time-out or a lack of memory is recorded, and the suite goes
     on. The same command goes on with a run that was cut off: what has a record is not run again. 'pubench bench list'

@@ -50,7 +50,7 @@ def complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) -
     )
 )
 def plugins() -> None:
-    """Show what is registered, the built-in plugins and yours; begin a new one, and check it."""
+    """Show plugins, begin a new one, and check it."""
 
 
 @plugins.command(

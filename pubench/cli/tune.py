@@ -13,7 +13,7 @@ from pubench.cli.training import training_options
 
 #: What is done where neither trials nor time are given.
 DEFAULT_TRIALS = 50
-DEFAULT_SECONDS = 900.0
+DEFAULT_SECONDS = 600.0
 
 
 @click.command(
@@ -29,7 +29,7 @@ DEFAULT_SECONDS = 900.0
     "--timeout",
     type=Duration(),
     metavar="TIME",
-    help="Be done after so long, as 90s, 5m or 1h.  [default: 15m]",
+    help="Be done after so long, as 90s, 5m or 1h.  [default: 10m]",
 )
 @click.option("--method", multiple=True, metavar="NAME", help="Search this method only; may be repeated.")
 @click.option("--similarity", multiple=True, metavar="NAME", help="The same for similarities.")

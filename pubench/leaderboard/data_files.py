@@ -1,11 +1,8 @@
 """The board as files for other programs: data.json, runs and standings and pairs as CSV, runs as Parquet."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +12,7 @@ from pubench.json_files import write_json
 from pubench.leaderboard.board import Board
 from pubench.leaderboard.evidence import Run
 from pubench.leaderboard.ranking import CONFIDENCE, RankedTask, Standing
+from pubench.schemas import packaged_schema
 from pubench.types import Json
 
 DATA_VERSION = 1
@@ -53,11 +51,9 @@ def _harmless(value: Json) -> Json:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-@cache
 def data_schema() -> dict[str, Any]:
     """Return the JSON Schema of data.json."""
-    text = files("pubench.leaderboard").joinpath("data.schema.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
+    return packaged_schema("pubench.leaderboard", "data.schema.json")
 
 
 def to_document(board: Board) -> dict[str, Any]:

@@ -3,9 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from hashlib import blake2b
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,6 +13,7 @@ from pubench.json_files import read_json
 from pubench.leaderboard.labels import canonical
 from pubench.records.files import to_document
 from pubench.records.record import Record, RunSpec
+from pubench.schemas import broken_rule, packaged_schema
 from pubench.seeds import Seed
 from pubench.types import Json
 
@@ -22,6 +21,7 @@ from pubench.types import Json
 #: little; a fold's own standard error is several times larger.
 TOLERANCE = 0.005
 _SCHEMA_VERSION = 1
+_SCHEMA = ("pubench.leaderboard", "verification.schema.json")
 _MOST_BYTES = 2**18
 
 Rerun: TypeAlias = Callable[[RunSpec], Record]
@@ -175,18 +175,12 @@ def _read(path: Path, record: Record) -> Verification:
     return made
 
 
-@cache
 def verification_schema() -> dict[str, Any]:
     """Return the JSON Schema of verifications."""
-    text = files("pubench.leaderboard").joinpath("verification.schema.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
+    return packaged_schema(*_SCHEMA)
 
 
 def _check(document: Mapping[str, Any], path: Path) -> None:
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - heavy imports happen when used
-    from jsonschema.exceptions import best_match  # noqa: PLC0415
-
-    error = best_match(Draft202012Validator(verification_schema()).iter_errors(document))
-    if error is not None:
-        place = ".".join(str(step) for step in error.absolute_path) or "it"
-        raise DataError(f"{path} is no verification: {place}: {error.message[:200]}.")
+    broken = broken_rule(document, *_SCHEMA)
+    if broken:
+        raise DataError(f"{path} is no verification: {broken}.")

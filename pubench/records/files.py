@@ -4,8 +4,6 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from pubench.errors import DataError, one_line
 from pubench.json_files import read_json
 from pubench.records.migrations import SCHEMA_VERSION, up_to_date
 from pubench.records.record import DataFacts, Record, RunSpec
+from pubench.schemas import broken_rule, packaged_schema
 from pubench.types import Json, Status
 
 #: A larger file is no record: that of a fold with 100,000 labelled rows has about a megabyte.
@@ -22,6 +21,7 @@ _MOST_BYTES = 4 * 2**20
 _DEEPEST = 12
 #: Placements are kept with so many digits: finer than a rank among ten million rows.
 _DIGITS = 8
+_SCHEMA = ("pubench.records", "record.schema.json")
 
 
 @dataclass(frozen=True)
@@ -143,27 +143,15 @@ def read_records(folder: Path) -> tuple[list[Record], list[Unreadable]]:
     return [found[key] for key in sorted(found)], unreadable
 
 
-@cache
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of records."""
-    text = files("pubench.records").joinpath("record.schema.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
-
-
-@cache
-def _validator() -> Any:
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - heavy imports happen when used
-
-    return Draft202012Validator(schema())
+    return packaged_schema(*_SCHEMA)
 
 
 def _check(document: Mapping[str, Any]) -> None:
-    from jsonschema.exceptions import best_match  # noqa: PLC0415
-
-    error = best_match(_validator().iter_errors(document))
-    if error is not None:
-        place = ".".join(str(step) for step in error.absolute_path) or "it"
-        raise DataError(f"This is no record of version {SCHEMA_VERSION}: {place}: {error.message[:200]}.")
+    broken = broken_rule(document, *_SCHEMA)
+    if broken:
+        raise DataError(f"This is no record of version {SCHEMA_VERSION}: {broken}.")
 
 
 def _check_depth(document: object, depth: int = 0) -> None:
