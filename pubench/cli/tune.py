@@ -32,7 +32,12 @@ DEFAULT_SECONDS = 600.0
     help="Be done after so long, as 90s, 5m or 1h.  [default: 10m]",
 )
 @click.option("--method", multiple=True, metavar="NAME", help="Search this method only; may be repeated.")
-@click.option("--similarity", multiple=True, metavar="NAME", help="The same for similarities.")
+@click.option(
+    "--similarity",
+    multiple=True,
+    metavar="NAME",
+    help="The same for similarities; without --method, by methods that use one.",
+)
 @click.option("--learner", multiple=True, metavar="NAME", help="The same for learners.")
 @click.option(
     "--space",

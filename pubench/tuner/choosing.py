@@ -28,6 +28,9 @@ def choose_space(order: TuneOrder, registry: Registry, data: PUData) -> tuple[Se
         for name in asked:
             registry.find(name, kind)
         names[kind] = asked or _suitable(registry, kind)
+    if order.names.get(Kind.SIMILARITY) and not order.names.get(Kind.METHOD):
+        # Who names a similarity wants to see what it does.
+        names[Kind.METHOD] = [name for name in names[Kind.METHOD] if _uses_similarity(registry, name)]
     many = data.X.n_rows > _MANY_ROWS
     if many and not order.names.get(Kind.SIMILARITY):
         names[Kind.SIMILARITY] = [DEFAULTS[Kind.SIMILARITY]]
@@ -50,6 +53,11 @@ def _suitable(registry: Registry, kind: Kind) -> list[str]:
         for name, plugin in plugins.items()
         if plugin.searched and not (issubclass(plugin, Method) and Kind.LEARNER not in plugin.uses)
     ]
+
+
+def _uses_similarity(registry: Registry, method: str) -> bool:
+    plugin = registry.find(method, Kind.METHOD).plugin
+    return issubclass(plugin, Method) and Kind.SIMILARITY in plugin.uses
 
 
 def read_space(path: Path) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from pubench.types import FloatVector, PUData, Resources
 
 TUNED = "tuned"
 DEFAULT = "default"
+#: A difference counts where there would be one like it by chance in at most so many cases.
+_DOUBT = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +47,15 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """One plain sentence: whether tuning helped."""
+        """In plain sentences: whether tuning helped, and whether something simpler would have been better."""
+        return " ".join([self._against_default(), *self._controls_ahead()])
+
+    def _against_default(self) -> str:
         comparison = self.comparisons.get(DEFAULT)
         if comparison is None:
             return "The default configuration is the best one found; tuning did not change it."
         change = f"{comparison.difference:+.4f} [{comparison.low:+.4f}, {comparison.high:+.4f}]"
-        if comparison.p_value > 0.05:
+        if comparison.p_value > _DOUBT:
             return (
                 f"On {self.n_labelled:,} labelled rows it never saw, the tuned configuration can not be told from the default "
                 f"({change}, p = {comparison.p_value:.2g}): tuning did not help, as far as these rows show."
@@ -60,6 +65,14 @@ class Outcome:
             f"On {self.n_labelled:,} labelled rows it never saw, the tuned configuration is {better} than the default "
             f"({change}, p = {comparison.p_value:.2g})."
         )
+
+    def _controls_ahead(self) -> list[str]:
+        return [
+            f"Mind that '{name}' ranks these rows better than the tuned model ({-one.difference:+.4f}, "
+            f"p = {one.p_value:.2g})."
+            for name, one in self.comparisons.items()
+            if name != DEFAULT and one.difference < 0 and one.p_value <= _DOUBT
+        ]
 
 
 def contend(

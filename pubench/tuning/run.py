@@ -243,11 +243,10 @@ class Run:
         """Judge the best few again in full, as long as there is time, and return the best of them."""
         ranked = sorted((t for t in trials if t.is_complete), key=lambda t: (-(t.value or 0.0), t.number))
         if not ranked:
-            reason = next(
-                (trial.reason for trial in trials if trial.reason), "the time was too short for one"
-            )
+            judged = [trial for trial in trials if trial.seconds]
+            reason = judged[0].reason if judged else "the time was too short for one; raise --timeout."
             raise TrialFailedError(
-                trials[0].status if trials else Status.TIMEOUT, f"No trial succeeded: {reason}"
+                judged[0].status if judged else Status.TIMEOUT, f"No trial succeeded: {reason}"
             )
         full: dict[int, float] = {}
         limits = replace(self._limits, until=self._wishes.until - self._reserve(trials, folds, rows))

@@ -18,6 +18,7 @@ from pubench.metrics.inference import AULInterval
 from pubench.saving.configuration import Configuration
 from pubench.tuner.orders import Tuned, TuneOrder
 from pubench.tuning.blends import Blending
+from pubench.tuning.outcome import TUNED
 from pubench.tuning.run import Found, Watcher
 from pubench.tuning.study import Observer, Trial
 from pubench.types import Json, Status
@@ -150,7 +151,7 @@ def _interruptible(say: Callable[[str], None]) -> Iterator[threading.Event]:
 def tuned_card(tuned: Tuned) -> None:
     """Print what came of a run: models on the holdout, the verdict, and where everything is."""
     out, found = console(), tuned.found
-    shown = table("model", "AUL_PU", "95% interval", "against it", "p", "setting")
+    shown = table("model", "AUL_PU", "95% interval", "tuned minus this", "p", "setting")
     for name, one in found.outcome.contenders.items():
         comparison = found.outcome.comparisons.get(name)
         shown.add_row(
@@ -164,6 +165,8 @@ def tuned_card(tuned: Tuned) -> None:
     out.print(bold(f"{tuned.dataset}: {found.outcome.n_labelled:,} labelled rows that the search never saw"))
     out.print(shown)
     out.print(found.outcome.verdict)
+    if note := found.outcome.contenders[TUNED].interval.note:
+        out.print(note, style="yellow")
     out.print(found.blending.sentence)
     if found.blending.is_taken:
         out.print(_parts(found))
