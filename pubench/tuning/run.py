@@ -37,7 +37,7 @@ _SHORTEST_TRIAL = 30.0
 #: A configuration in full takes about so many times as long as its draft.
 _DRAFTS = 10
 #: Final models take so much of the time at most; a search that needs more must do with fewer trials.
-_MOST_RESERVED = 0.5
+_MOST_RESERVED = 0.45
 #: Saving and the report have this share of the time.
 _FOR_THE_REPORT = 0.03
 
