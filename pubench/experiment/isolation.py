@@ -183,7 +183,7 @@ def _left(path: Path, bare: Record, ending: dict[str, Any]) -> Record:
     try:
         record = read_record(path)
     except DataError as error:
-        return replace(bare, reason=f"It left no result: {error}")
+        return replace(bare, reason=f"It left no result: {str(error).removeprefix(f'{path}: ')}")
     if record.spec.key != bare.spec.key:
         return replace(bare, reason="It left the result of another job.")
     seconds = {**record.seconds, "total": ending["seconds"]}

@@ -33,10 +33,11 @@ def auc(
     pos_label: Label | None = None,
     sample_weight: npt.ArrayLike | None = None,
 ) -> float:
-    """Return the area under the ROC curve: P(a positive scores above a negative, ties half). Exact; O(n log n).
+    """Return the area under the ROC curve, in [0, 1]: P(a positive scores above a negative, ties half); O(n log n).
 
     Args and errors are those of `aul_pn_score`.
     """
     placed = check_and_place(y, scores, pos_label, sample_weight, name="y")
     share = float(placed.weight.sum()) / placed.total
-    return (placed.mean_placement - share / 2) / (1 - share)
+    # Rounded, a perfect order can come out a digit above 1.
+    return min(1.0, max(0.0, (placed.mean_placement - share / 2) / (1 - share)))

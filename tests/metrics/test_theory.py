@@ -2,11 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pubench.errors import ParameterError
+from pubench.metrics.supervised import auc
 from pubench.metrics.theory import auc_from_aul, aul_from_auc, sensitivity_bound
 
 BANK1_ROWS = 1_365_550
@@ -59,3 +61,11 @@ def test_arguments_out_of_range_are_refused(argument: str, value: float) -> None
     good: dict[str, float] = {"n": 10, "epsilon": 0.1, "prior": 0.1, "theta_o": 0.5, "gamma": 0.1}
     with pytest.raises(ParameterError, match=argument):
         sensitivity_bound(**{**good, argument: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("rows", "positives"), [(1738, 4), (1738, 20), (1738, 39), (999, 7)])
+def test_a_perfect_order_has_an_auc_of_one_and_its_reverse_of_zero(rows: int, positives: int) -> None:
+    y = np.arange(rows) >= rows - positives
+    for scores, expected in ((np.arange(rows), 1.0), (-np.arange(rows), 0.0)):
+        assert auc(y, scores) == pytest.approx(expected)
+        assert 0.0 <= auc(y, scores) <= 1.0
