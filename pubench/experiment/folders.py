@@ -3,8 +3,6 @@
 OUT/suite.toml, records/KEY.json, logs/KEY.log, results.csv, results.parquet, tables.md, figures/
 """
 
-import fcntl
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,6 +14,7 @@ from pubench.errors import DataError
 from pubench.experiment.isolation import Finished
 from pubench.experiment.planning import Job
 from pubench.experiment.suite import Suite
+from pubench.holding import only_one
 from pubench.records.files import read_record, write_record
 from pubench.records.record import Record
 from pubench.types import Status
@@ -84,17 +83,13 @@ class OutFolder:
             )
         try:
             self.records.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.path / "lock", os.O_CREAT | os.O_RDWR, 0o666)
         except OSError as error:
             raise DataError(f"{self.path} can not be written: {error.strerror or error}.") from error
-        try:
-            _lock(handle, self.path)
+        with only_one(self.path):
             self._sweep()
             with replacing(self.path / "suite.toml") as temporary:
                 temporary.write_text(suite.text, encoding="utf-8")
             yield
-        finally:
-            os.close(handle)
 
     def _sweep(self) -> None:
         """Remove what runners that were killed left half written."""
@@ -102,12 +97,3 @@ class OutFolder:
             with suppress(OSError):
                 if path.stat().st_mtime < time.time() - _DEAD_SECONDS:
                     path.unlink()
-
-
-def _lock(handle: int, folder: Path) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise DataError(
-            f"Another process is working on {folder}; wait for it, or choose another --out."
-        ) from None

@@ -1,6 +1,5 @@
 """Where a study is kept: a journal beside the run, or a database that many machines share."""
 
-import fcntl
 import os
 import socket
 import time
@@ -11,7 +10,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pubench.errors import DataError, PubenchError
+from pubench.errors import PubenchError
+from pubench.holding import only_one
 
 if TYPE_CHECKING:
     import optuna
@@ -44,7 +44,7 @@ def own_study(folder: Path) -> Iterator["optuna.Study"]:
     from optuna.storages.journal import JournalFileBackend  # noqa: PLC0415
 
     journal = folder / "journal.log"
-    with _only_one(folder):
+    with only_one(folder):
         _mend(journal)
         # Nobody else is here, so a lock that is left belongs to a process that died.
         journal.with_name("journal.log.lock").unlink(missing_ok=True)
@@ -181,29 +181,6 @@ def _open(storage: "optuna.storages.BaseStorage", name: str) -> "optuna.Study":
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna.create_study(storage=storage, study_name=name, direction="maximize", load_if_exists=True)
-
-
-@contextmanager
-def _only_one(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, which the system takes back from a process that dies."""
-    try:
-        handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o666)
-    except OSError as error:
-        raise DataError(f"{folder} can not be written: {error.strerror or error}.") from error
-    try:
-        _lock(handle, folder)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int, folder: Path) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise DataError(
-            f"Another process is working on {folder}; wait for it, or choose another --out."
-        ) from None
 
 
 def _mend(journal: Path) -> None:
