@@ -1,5 +1,8 @@
 """A small table of all kinds, and a model of it."""
 
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +13,7 @@ from pubench.registry import Registry, load_registry
 from pubench.saving.configuration import Named, configure
 from pubench.saving.models import Trained, save_model
 from pubench.seeds import Seed
-from pubench.types import Feature, PUData, Resources, Table
+from pubench.types import Feature, FloatVector, PUData, Resources, Table
 
 RESOURCES = Resources(n_threads=2)
 
@@ -48,3 +51,27 @@ def trained(data: PUData, registry: Registry) -> Trained:
 def folder(trained: Trained, tmp_path: Path) -> Path:
     save_model(tmp_path / "model", trained)
     return tmp_path / "model"
+
+
+@pytest.fixture
+def scores_in_a_new_process(data: PUData) -> Callable[[Path], FloatVector]:
+    """Return what loads a model in a process of its own and scores the table there."""
+    program = (
+        "import sys, numpy as np\n"
+        "from pathlib import Path\n"
+        "from pubench.registry import load_registry\n"
+        "from pubench.saving.models import load_model\n"
+        "from pubench.types import Resources, Table\n"
+        "folder = Path(sys.argv[1])\n"
+        "model = load_model(folder, load_registry())\n"
+        "assert not model.notices, model.notices\n"
+        "X = Table(np.load(folder.parent / 'x.npy'), model.manifest.features)\n"
+        "np.save(folder.parent / 'scores.npy', model.score(X, Resources()).values)\n"
+    )
+
+    def scores(folder: Path) -> FloatVector:
+        np.save(folder.parent / "x.npy", data.X.values)
+        subprocess.run([sys.executable, "-c", program, folder], check=True)
+        return np.asarray(np.load(folder.parent / "scores.npy"))
+
+    return scores

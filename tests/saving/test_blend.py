@@ -1,8 +1,7 @@
 """Blends: divided, through TOML, into folders and back."""
 
 import json
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from pubench.saving.configuration import Configuration, Ingredient, Named, confi
 from pubench.saving.models import Trained, load_model, save_model
 from pubench.saving.toml import read_toml, to_toml
 from pubench.seeds import Seed
-from pubench.types import PUData, Resources
+from pubench.types import FloatVector, PUData, Resources
 
 RESOURCES = Resources(n_threads=2)
 
@@ -127,24 +126,13 @@ def test_parts_without_a_method_and_wild_weights_are_refused(registry: Registry)
 
 
 def test_scores_in_a_new_process_are_the_same(
-    blend_folder: Path, data: PUData, trained_blend: Trained
+    blend_folder: Path,
+    data: PUData,
+    trained_blend: Trained,
+    scores_in_a_new_process: Callable[[Path], FloatVector],
 ) -> None:
-    np.save(blend_folder.parent / "x.npy", data.X.values)
-    program = (
-        "import sys, numpy as np\n"
-        "from pathlib import Path\n"
-        "from pubench.registry import load_registry\n"
-        "from pubench.saving.models import load_model\n"
-        "from pubench.types import Resources, Table\n"
-        "folder = Path(sys.argv[1])\n"
-        "model = load_model(folder, load_registry())\n"
-        "assert not model.notices, model.notices\n"
-        "X = Table(np.load(folder.parent / 'x.npy'), model.manifest.features)\n"
-        "np.save(folder.parent / 'scores.npy', model.score(X, Resources()).values)\n"
-    )
-    subprocess.run([sys.executable, "-c", program, blend_folder], check=True)
-    scores = np.load(blend_folder.parent / "scores.npy")
-    np.testing.assert_array_equal(scores, trained_blend.fitted.score(data.X, RESOURCES).values)
+    expected = trained_blend.fitted.score(data.X, RESOURCES).values
+    np.testing.assert_array_equal(scores_in_a_new_process(blend_folder), expected)
 
 
 def test_the_manifest_tells_all(blend_folder: Path, trained_blend: Trained, blend: Blend) -> None:

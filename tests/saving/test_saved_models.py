@@ -3,9 +3,7 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from pubench.registry import Registry
 from pubench.saving.configuration import Named, configure
 from pubench.saving.models import Trained, check_place, load_model, save_model
 from pubench.seeds import Seed
-from pubench.types import PUData, Resources
+from pubench.types import FloatVector, PUData, Resources
 
 RESOURCES = Resources(n_threads=2)
 LEARNERS = ("catboost", "lightgbm", "logistic")
@@ -50,22 +48,11 @@ def test_scores_come_back_bit_for_bit(learner: str, data: PUData, registry: Regi
     assert library in loaded.manifest.versions
 
 
-def test_scores_in_a_new_process_are_the_same(folder: Path, data: PUData, trained: Trained) -> None:
-    np.save(folder.parent / "x.npy", data.X.values)
-    program = (
-        "import sys, numpy as np\n"
-        "from pathlib import Path\n"
-        "from pubench.registry import load_registry\n"
-        "from pubench.saving.models import load_model\n"
-        "from pubench.types import Resources, Table\n"
-        "folder = Path(sys.argv[1])\n"
-        "model = load_model(folder, load_registry())\n"
-        "X = Table(np.load(folder.parent / 'x.npy'), model.manifest.features)\n"
-        "np.save(folder.parent / 'scores.npy', model.score(X, Resources()).values)\n"
-    )
-    subprocess.run([sys.executable, "-c", program, folder], check=True)
-    scores = np.load(folder.parent / "scores.npy")
-    np.testing.assert_array_equal(scores, trained.fitted.score(data.X, RESOURCES).values)
+def test_scores_in_a_new_process_are_the_same(
+    folder: Path, data: PUData, trained: Trained, scores_in_a_new_process: Callable[[Path], FloatVector]
+) -> None:
+    expected = trained.fitted.score(data.X, RESOURCES).values
+    np.testing.assert_array_equal(scores_in_a_new_process(folder), expected)
 
 
 def test_the_manifest_tells_all(folder: Path, trained: Trained, data: PUData) -> None:

@@ -1,14 +1,11 @@
 """nnPU: a net that descends on an estimate of the risk which stays non-negative (Kiryo et al. 2017)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pubench import (
     Choice,
     DataError,
-    FittedEmbedding,
-    FittedMethod,
     Float,
     Int,
     Json,
@@ -22,33 +19,26 @@ from pubench import (
     Table,
     aul_pu_score,
     holdout,
-    write_json,
 )
-from pubench_plugins.learners.model_files import expect, read_form, reading
+from pubench_plugins.learners.model_files import expect
+from pubench_plugins.methods.embedded import EmbeddedFit
 from pubench_plugins.methods.nnpu_nets import ARCHITECTURES, Net
 from pubench_plugins.methods.nnpu_training import Descent, on_device, train_net
 from pubench_plugins.methods.prior import PRIOR_SPACE, resolve_prior
 from pubench_plugins.methods.rows import fit_embedding
 
-_FORM = "pubench nnpu 1"
-_MODEL, _NET = "model.json", "net.npy"
+_NET = "net.npy"
 #: The share of rows, labelled and unlabeled alike, that decides between nets.
 _HELD_OUT = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class FittedNNPU(FittedMethod):
-    """A trained net, and what rows go through before.
+class FittedNNPU(EmbeddedFit):
+    """A trained net, which is what scores, and what rows go through before."""
 
-    Attributes:
-        embedding: of the features.
-        net: what scores.
-        decided: what fitting decided by itself, of plain JSON values.
-    """
+    method = "nnpu"
 
-    embedding: FittedEmbedding
     net: Net
-    decided: Mapping[str, Json]
 
     def score(self, X: Table, resources: Resources) -> Scores:
         """Return g(x), positive where the net takes a row for positive; needs no JAX."""
@@ -57,30 +47,16 @@ class FittedNNPU(FittedMethod):
     def save(self, folder: Path) -> None:
         """Write the net's numbers in NumPy's format, all else as JSON."""
         self.net.save(folder / _NET)
-        document: dict[str, Json] = {
-            "form": _FORM,
-            "widths": self.net.widths,
-            "decided": self.decided,
-            "embedding": self.embedding.to_json(),
-        }
-        write_json(folder / _MODEL, document)
+        self.write(folder, widths=self.net.widths)
 
     @classmethod
     def load(cls, folder: Path) -> "FittedNNPU":
         """Read back what `save` wrote; raises `DataError` for anything else."""
-        with reading(folder / _MODEL, "a model of nnpu"):
-            document = read_form(folder / _MODEL, _FORM)
-            embedding = FittedEmbedding.from_json(document["embedding"])
-            decided, widths = document["decided"], document["widths"]
-            expect(isinstance(decided, dict), "what was decided should be an object")
+        with cls.opened(folder) as (document, embedding, decided):
+            widths = document["widths"]
             net = Net.load(folder / _NET, widths)
             expect(widths[0] == len(embedding.features), "the net should take what the embedding gives")
-        return cls(embedding, net, decided)
-
-    @property
-    def chosen(self) -> Mapping[str, Json]:
-        """What was decided."""
-        return self.decided
+        return cls(embedding, decided, net)
 
 
 class NNPU(Method):
@@ -121,7 +97,7 @@ class NNPU(Method):
         if decided["net"] == "best":
             decided |= self._best(embedded, share, seed, resources.part(0.1, 0.6))
         net = self._train(str(decided["net"]), embedded, share, seed, resources.part(0.6, 1.0))
-        return FittedNNPU(embedding, net, decided)
+        return FittedNNPU(embedding, decided, net)
 
     def load(self, folder: Path, parts: Parts) -> FittedNNPU:  # noqa: ARG002 - the contract's signature
         """Read back what `FittedNNPU.save` wrote; needs no JAX."""

@@ -1,6 +1,5 @@
 """PU-AUC: a sum of basis functions that minimises an estimate of 1 - AUC, in closed form (Sakai et al. 2018)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,11 +7,8 @@ import numpy as np
 
 from pubench import (
     Choice,
-    FittedEmbedding,
-    FittedMethod,
     FloatVector,
     Int,
-    Json,
     Method,
     Parts,
     PUData,
@@ -20,9 +16,9 @@ from pubench import (
     Scores,
     Seed,
     Table,
-    write_json,
 )
-from pubench_plugins.learners.model_files import expect, floats, read_form, reading
+from pubench_plugins.learners.model_files import expect, floats
+from pubench_plugins.methods.embedded import EmbeddedFit
 from pubench_plugins.methods.prior import PRIOR_SPACE, resolve_prior
 from pubench_plugins.methods.pu_auc_moments import Basis, Matrix
 from pubench_plugins.methods.pu_auc_validation import Validation
@@ -32,25 +28,21 @@ from pubench_plugins.methods.rows import fit_embedding, in_blocks
 WIDTHS = (2.0, 1.0, 1 / 2, 1 / 4, 1 / 8)
 #: No median distance of embedded rows is beyond these; their squares are neither 0 nor infinite.
 _NARROWEST, _WIDEST = 1e-60, 1e60
-_FORM = "pubench pu-auc 1"
-_MODEL = "model.json"
 
 
 @dataclass(frozen=True, eq=False)
-class FittedPUAUC(FittedMethod):
+class FittedPUAUC(EmbeddedFit):
     """A weighted sum of basis functions.
 
     Attributes:
-        embedding: of the features.
         basis: the functions.
         weights: shape (n_functions,): w.
-        decided: what fitting decided by itself, of plain JSON values.
     """
 
-    embedding: FittedEmbedding
+    method = "pu-auc"
+
     basis: Basis
     weights: FloatVector
-    decided: Mapping[str, Json]
 
     def score(self, X: Table, resources: Resources) -> Scores:
         """Return w' phi(x)."""
@@ -64,32 +56,17 @@ class FittedPUAUC(FittedMethod):
 
     def save(self, folder: Path) -> None:
         """Write all of it as JSON; numbers keep every bit."""
-        document: dict[str, Json] = {
-            "form": _FORM,
-            "weights": self.weights.tolist(),
-            "centres": None if self.basis.centres is None else self.basis.centres.tolist(),
-            "sigma": self.basis.sigma,
-            "decided": self.decided,
-            "embedding": self.embedding.to_json(),
-        }
-        write_json(folder / _MODEL, document)
+        centres = None if self.basis.centres is None else self.basis.centres.tolist()
+        self.write(folder, weights=self.weights.tolist(), centres=centres, sigma=self.basis.sigma)
 
     @classmethod
     def load(cls, folder: Path) -> "FittedPUAUC":
         """Read back what `save` wrote; raises `DataError` for anything else."""
-        with reading(folder / _MODEL, "a model of pu-auc"):
-            document = read_form(folder / _MODEL, _FORM)
-            embedding = FittedEmbedding.from_json(document["embedding"])
+        with cls.opened(folder) as (document, embedding, decided):
             n_features = len(embedding.features)
             basis = _read_basis(document["centres"], document["sigma"], n_features)
             weights = floats(document["weights"], basis.size(n_features))
-            expect(isinstance(document["decided"], dict), "what was decided should be an object")
-        return cls(embedding, basis, weights, document["decided"])
-
-    @property
-    def chosen(self) -> Mapping[str, Json]:
-        """What was decided."""
-        return self.decided
+        return cls(embedding, decided, basis, weights)
 
 
 def _read_basis(centres: object, sigma: object, n_features: int) -> Basis:
@@ -135,7 +112,7 @@ class PUAUC(Method):
         decided = prior.decided | {"penalty": best.penalty, "validation_risk": best.risk}
         if best.basis.centres is not None:
             decided["sigma"] = best.basis.sigma
-        return FittedPUAUC(embedding, best.basis, weights, decided)
+        return FittedPUAUC(embedding, decided, best.basis, weights)
 
     def load(self, folder: Path, parts: Parts) -> FittedPUAUC:  # noqa: ARG002 - the contract's signature
         """Read back what `FittedPUAUC.save` wrote."""

@@ -9,7 +9,6 @@ And thresholds are values of rows in the node unless `cuts` says else, which no 
 
 import math
 import time
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,13 +19,10 @@ import numpy.typing as npt
 
 from pubench import (
     Choice,
-    FittedEmbedding,
-    FittedMethod,
     Float,
     FloatVector,
     IndexVector,
     Int,
-    Json,
     Method,
     Parts,
     PUData,
@@ -34,17 +30,16 @@ from pubench import (
     Scores,
     Seed,
     Table,
-    write_json,
 )
-from pubench_plugins.learners.model_files import Branches, expect, integers, read_form, reading, shares
+from pubench_plugins.learners.model_files import Branches, expect, integers, reading, shares
 from pubench_plugins.learners.threads import by_rows
+from pubench_plugins.methods.embedded import EmbeddedFit
 from pubench_plugins.methods.prior import PRIOR_SPACE, resolve_prior
 from pubench_plugins.methods.rows import fit_embedding
 
 Nodes: TypeAlias = npt.NDArray[np.void]
 
-_FORM = "pubench pu-trees 1"
-_MODEL, _NODES = "model.json", "nodes.npy"
+_NODES = "nodes.npy"
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,18 +106,12 @@ class Forest:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedPUTrees(FittedMethod):
-    """A grown forest, and what rows go through before.
+class FittedPUTrees(EmbeddedFit):
+    """A grown forest, and what rows go through before."""
 
-    Attributes:
-        embedding: of the features.
-        forest: the trees.
-        decided: what fitting decided by itself, of plain JSON values.
-    """
+    method = "pu-trees"
 
-    embedding: FittedEmbedding
     forest: Forest
-    decided: Mapping[str, Json]
 
     def score(self, X: Table, resources: Resources) -> Scores:
         """Return the mean share of positives in the leaves in which each row falls, in [0, 1]."""
@@ -140,28 +129,14 @@ class FittedPUTrees(FittedMethod):
     def save(self, folder: Path) -> None:
         """Write the nodes in NumPy's format, all else as JSON."""
         self.forest.save(folder / _NODES)
-        document: dict[str, Json] = {
-            "form": _FORM,
-            "roots": self.forest.roots.tolist(),
-            "decided": self.decided,
-            "embedding": self.embedding.to_json(),
-        }
-        write_json(folder / _MODEL, document)
+        self.write(folder, roots=self.forest.roots.tolist())
 
     @classmethod
     def load(cls, folder: Path) -> "FittedPUTrees":
         """Read back what `save` wrote; raises `DataError` for anything else."""
-        with reading(folder / _MODEL, "a model of pu-trees"):
-            document = read_form(folder / _MODEL, _FORM)
-            embedding = FittedEmbedding.from_json(document["embedding"])
-            expect(isinstance(document["decided"], dict), "what was decided should be an object")
+        with cls.opened(folder) as (document, embedding, decided):
             forest = Forest.load(folder / _NODES, document["roots"], len(embedding.features))
-        return cls(embedding, forest, document["decided"])
-
-    @property
-    def chosen(self) -> Mapping[str, Json]:
-        """What was decided."""
-        return self.decided
+        return cls(embedding, decided, forest)
 
 
 class PUTrees(Method):
@@ -213,7 +188,7 @@ class PUTrees(Method):
         forest = self._grown(embedded, prior.prior_in_unlabeled, seed, resources.part(0.2, 1.0))
         n_trees = len(forest.roots)
         leaves = (len(forest.nodes) - len(forest.inner)) / n_trees
-        return FittedPUTrees(embedding, forest, prior.decided | {"trees": n_trees, "leaves": leaves})
+        return FittedPUTrees(embedding, prior.decided | {"trees": n_trees, "leaves": leaves}, forest)
 
     def load(self, folder: Path, parts: Parts) -> FittedPUTrees:  # noqa: ARG002 - the contract's signature
         """Read back what `FittedPUTrees.save` wrote."""
