@@ -24,6 +24,8 @@ DOWNLOADS: Mapping[str, str] = {
     "runs.parquet": "every run, as Parquet",
     "pairs.csv": "who beats whom",
 }
+#: The same records give the same document with any version of the libraries below: these differ in the last digits.
+_DIGITS = 8
 #: Spreadsheets run what starts with one of these.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -57,9 +59,9 @@ def data_schema() -> dict[str, Any]:
 
 
 def to_document(board: Board) -> dict[str, Any]:
-    """Return the board as the JSON object that `data.schema.json` describes."""
+    """Return the board as the JSON object that `data.schema.json` describes, of numbers with `_DIGITS` digits."""
     evidence = board.evidence
-    return {
+    document = {
         "schema": DATA_VERSION,
         "kind": "pubench-leaderboard",
         "made_with": f"pubench {version('pubench')}",
@@ -92,6 +94,15 @@ def to_document(board: Board) -> dict[str, Any]:
             {**asdict(one), "task": evidence.tasks[one.task].id, "lost": one.lost} for one in board.regrets
         ],
     }
+    return {name: _rounded(value) for name, value in document.items()}
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{_DIGITS}g}")
+    if isinstance(value, Mapping):
+        return {name: _rounded(inner) for name, inner in value.items()}
+    return [_rounded(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _named(board: Board, standing: Standing) -> dict[str, Json]:

@@ -175,9 +175,15 @@ def test_a_missing_library_is_named_with_how_to_get_it(
 def test_the_readme_of_the_records_is_up_to_date() -> None:
     """If this fails: pubench leaderboard show --markdown --into leaderboard/README.md."""
     folder = ROOT / "leaderboard" / "records"
-    board = load_board(folder) if any(folder.rglob("[!.]*.json")) else None
     text = (ROOT / "leaderboard" / "README.md").read_text()
-    assert text.partition(BEGIN)[2].partition(END)[0].strip() == to_markdown(board).strip()
+    assert text.partition(BEGIN)[2].partition(END)[0].strip() == to_markdown(load_board(folder)).strip()
+
+
+def test_the_built_data_of_the_records_is_up_to_date() -> None:
+    """If this fails: pubench leaderboard show --json > leaderboard/data.json."""
+    document = json.loads((ROOT / "leaderboard" / "data.json").read_text())
+    built = json.loads(json.dumps(to_document(load_board(ROOT / "leaderboard" / "records"))))
+    assert document == {**built, "made_with": document["made_with"]}
 
 
 def test_the_table_goes_between_the_marks(records: list[Record], tmp_path: Path) -> None:
