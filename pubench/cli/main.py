@@ -18,15 +18,15 @@ from pubench.errors import PubenchError
 
 
 class Failure(click.ClickException):
-    """What click shows of a `PubenchError`: its sentence, and its exit code."""
+    """What click shows of an error: its sentence, and its exit code."""
 
-    def __init__(self, error: PubenchError) -> None:
-        super().__init__(str(error))
-        self.exit_code = error.exit_code  # type: ignore[misc]  # click reads it from the instance
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code  # type: ignore[misc]  # click reads it from the instance
 
 
 class Root(click.Group):
-    """Lists commands in the order of work and turns `PubenchError` into one line and its exit code."""
+    """Lists commands in the order of work and turns whatever goes wrong into one line and its exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the commands in the order in which they were added."""
@@ -37,7 +37,14 @@ class Root(click.Group):
         try:
             return super().invoke(ctx)
         except PubenchError as error:
-            raise Failure(error) from error
+            raise Failure(str(error), error.exit_code) from error
+        except click.exceptions.NoArgsIsHelpError:  # its message is the help
+            raise
+        except click.UsageError as error:
+            # Click puts the usage and a blank line above; the sentence is what people look for.
+            asked = error.ctx.command_path if error.ctx else ctx.command_path
+            message = f"{error.format_message().rstrip('.')}. '{asked} --help' shows how it is used."
+            raise Failure(message, error.exit_code) from error
 
 
 @click.group(

@@ -50,8 +50,16 @@ def test_version() -> None:
 @pytest.mark.parametrize(
     "arguments", [["nonsense"], ["tune"], ["plugins", "list", "--kind", "x"], ["completion", "tcsh"]]
 )
-def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
-    assert CliRunner().invoke(main, arguments).exit_code == 2
+def test_wrong_usage_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2
+    assert result.output.startswith("Error: ")
+    assert result.output.endswith("--help' shows how it is used.\n")
+    assert result.output.count("\n") == 1
+
+
+def test_a_group_without_a_command_shows_its_help() -> None:
+    assert "Commands:" in CliRunner().invoke(main, ["plugins"]).output
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
