@@ -3,9 +3,10 @@
     python benchmarks/tuning_truth.py                          # creditcard, theta_O .5, 3 outer folds, 30 trials each
     python benchmarks/tuning_truth.py --dataset mammography --trials 10 --no-oracle
 
-For each outer fold of the paper's protocol the training rows are searched by their PU labels alone; what is found, and
-the default, are trained on all of them and judged by AUC on the test rows. The oracle is searched alike, with every
-positive labelled. Kendall's tau says how AUL_PU from PU labels and AUC from truth rank the trials of a search alike, on
+For each outer fold of the paper's protocol the training rows are searched by their PU labels alone, as `pubench tune` does
+it; what is found, which may be a blend, its best single trial and the default are trained on all of them and judged by AUC
+on the test rows. The oracle is searched alike, with every positive labelled. What tuning changes has a 95% interval from
+pairs of placements of the positive test rows. With `--work DIR` a run that was interrupted goes on. Kendall's tau says how AUL_PU from PU labels and AUC from truth rank the trials of a search alike, on
 the same rows held out inside of it; of trials that saw all folds.
 """
 
@@ -23,6 +24,7 @@ from pubench.data.sources import Wanted, open_dataset
 from pubench.data.views import Labelling
 from pubench.keeping import machine_cache
 from pubench.machine import cores
+from pubench.metrics.comparison import compare_aul
 from pubench.metrics.supervised import auc
 from pubench.plugin_api import Kind
 from pubench.registry import Registry, load_registry
@@ -32,7 +34,8 @@ from pubench.tuner.choosing import choose_space
 from pubench.tuner.orders import TuneOrder
 from pubench.tuning.outcome import TUNED
 from pubench.tuning.run import Found, Place, Run, Watcher, Wishes
-from pubench.types import BoolVector, PUData, Resources
+from pubench.tuning.search_space import SearchSpace
+from pubench.types import BoolVector, FloatVector, PUData, Resources
 
 WORKER = [sys.executable, "-m", "pubench.cli.tuning_worker"]
 
@@ -48,26 +51,28 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--trials", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-oracle", action="store_true")
+    parser.add_argument("--work", type=Path, help="where searches are kept; a temporary folder unless named")
     return parser.parse_args()
 
 
 def search(
     train: PUData, options: argparse.Namespace, registry: Registry, methods: list[str], folder: Path
-) -> tuple[Found, Configuration]:
-    """Return what a search on these rows finds, and the default it began with."""
+) -> tuple[Found, SearchSpace]:
+    """Return what a search on these rows finds, and the space that it searched."""
+    folder.mkdir(parents=True, exist_ok=True)
     order = TuneOrder(Wanted(options.dataset), names={Kind.METHOD: methods}, trials=options.trials)
     space, _ = choose_space(order, registry, train)
-    wishes = Wishes(options.trials, None, time.monotonic(), holdout=0.1, seed=options.seed)
+    wishes = Wishes(options.trials, None, time.monotonic(), holdout=0.1, seed=options.seed, ensemble=True)
     resources = Resources(n_threads=cores(), keep=machine_cache())
     found = Run(train, space, wishes, Place(folder, WORKER), resources, Watcher()).tune()
-    return found, space.configuration(space.default())
+    return found, space
 
 
-def judged(configuration: Configuration, train: PUData, fold: Fold, y: BoolVector, seed: int) -> float:
-    """Return the AUC of a configuration that is trained on all training rows."""
+def scored(configuration: Configuration, train: PUData, fold: Fold, seed: int) -> FloatVector:
+    """Return the scores that a configuration gives the test rows when it is trained on all training rows."""
     resources = Resources(n_threads=cores(), keep=machine_cache())
     fitted = configuration.method.fit(train, configuration.parts, Seed(seed).child("fit"), resources)
-    return float(auc(y, fitted.score(fold.test.X, resources).values))
+    return fitted.score(fold.test.X, resources).values
 
 
 def agreement(found: Found, y: BoolVector, folder: Path) -> tuple[float, int]:
@@ -84,38 +89,45 @@ def agreement(found: Found, y: BoolVector, folder: Path) -> tuple[float, int]:
     return tau, len(pairs)
 
 
+def judge(
+    number: int, fold: Fold, options: argparse.Namespace, registry: Registry, work: Path
+) -> list[float]:
+    """Print a line on one outer fold; return the AUC of tuned, best single trial, default and tuned oracle."""
+    if fold.test_truth is None or fold.train_truth is None:
+        raise SystemExit("This is about data sets whose truth is known.")
+    y, folder = fold.test_truth.y, work / f"fold-{number}"
+    found, space = search(fold.train, options, registry, [], folder)
+    tau, complete = agreement(found, fold.train_truth.y, folder)
+    tuned = found.outcome.contenders[TUNED].configuration
+    configurations = [tuned, *(space.configuration(p) for p in (found.best.params, space.default()))]
+    scores = [scored(one, fold.train, fold, options.seed) for one in configurations]
+    aucs = [float(auc(y, one)) for one in scores]
+    change = compare_aul(y, scores[0], scores[2])
+    share = 1 - y.mean()
+    if not options.no_oracle:
+        everything = PUData(fold.train.X, fold.train_truth.y)
+        best, _ = search(everything, options, registry, ["oracle"], work / f"oracle-{number}")
+        ceiling = best.outcome.contenders[TUNED].configuration
+        aucs.append(float(auc(y, scored(ceiling, everything, fold, options.seed))))
+    print(
+        f"  fold {number}: tuned {aucs[0]:.4f} ({tuned}), best single {aucs[1]:.4f}, default {aucs[2]:.4f}, change "
+        f"{aucs[0] - aucs[2]:+.4f} [{change.low / share:+.4f}, {change.high / share:+.4f}]"
+        + "".join(f", tuned oracle {one:.4f}" for one in aucs[3:])
+        + f"; tau {tau:+.2f} over {complete} of {len(found.trials)} trials",
+        flush=True,
+    )
+    return aucs
+
+
 def main() -> None:
     """Print a line per outer fold, and means."""
     options, registry = parse(), load_registry()
     dataset = open_dataset(Wanted(options.dataset), registry).dataset
     print(f"{options.dataset}, theta_O {options.theta_o:g}, {options.trials} trials per search", flush=True)
-    rows = []
-    for number, fold in enumerate(
-        paper_folds(dataset, Labelling(options.theta_o), options.folds, Seed(options.seed))
-    ):
-        if fold.test_truth is None or fold.train_truth is None:
-            raise SystemExit("This is about data sets whose truth is known.")
-        y = fold.test_truth.y
-        with TemporaryDirectory() as name:
-            found, default = search(fold.train, options, registry, [], Path(name))
-            tau, complete = agreement(found, fold.train_truth.y, Path(name))
-        tuned = found.outcome.contenders[TUNED].configuration
-        row = [judged(one, fold.train, fold, y, options.seed) for one in (tuned, default)]
-        ceiling = "-"
-        if not options.no_oracle:
-            everything = PUData(fold.train.X, fold.train_truth.y)
-            with TemporaryDirectory() as name:
-                best, _ = search(everything, options, registry, ["oracle"], Path(name))
-            row.append(
-                judged(best.outcome.contenders[TUNED].configuration, everything, fold, y, options.seed)
-            )
-            ceiling = f"{row[-1]:.4f}"
-        rows.append(row)
-        print(
-            f"  fold {number}: tuned {row[0]:.4f} ({tuned}), default {row[1]:.4f}, tuned oracle {ceiling}; "
-            f"tau {tau:+.2f} over {complete} of {len(found.trials)} trials",
-            flush=True,
-        )
+    folds = paper_folds(dataset, Labelling(options.theta_o), options.folds, Seed(options.seed))
+    with TemporaryDirectory() as name:
+        work = options.work or Path(name)
+        rows = [judge(number, fold, options, registry, work) for number, fold in enumerate(folds)]
     print("  mean: " + ", ".join(f"{value:.4f}" for value in np.mean(rows, axis=0)))
 
 
