@@ -41,9 +41,7 @@ def whisker(interval: AULInterval, scale: Scale, series: int, inner: float | Non
         dot((scale(interval.estimate), middle), f"mark series-{series}", told, 5),
         None
         if inner is None
-        else diamond(
-            (scale(inner), middle), "hollow", f"score of the search, optimistic: {figures.area(inner)}"
-        ),
+        else diamond((scale(inner), middle), "hollow", f"score of the search: {figures.area(inner)}"),
         class_="chart whiskers",
     )
 

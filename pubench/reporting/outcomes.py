@@ -51,6 +51,7 @@ def verdict(report: Report) -> Markup:
             element(
                 "div",
                 paragraph(report.found.outcome.verdict, class_="verdict"),
+                paragraph(report.found.caution.sentence) if report.found.caution.sentence else None,
                 paragraph(report.found.blending.sentence),
                 paragraph(
                     AUL,
@@ -133,6 +134,13 @@ def _optimism(report: Report, inner: float) -> Markup:
     full = None if found.blending.is_taken else found.full.get(found.best.number)
     again = f" ({figures.area(full)} when judged again in full)" if full is not None else ""
     trials = figures.count(sum(trial.value is not None for trial in found.trials))
+    if found.is_default:
+        return paragraph(
+            element("span", class_="swatch hollow"),
+            f"Score of the default in the search: {figures.area(inner)}{again}, beside {trials} trials in all. The figures in "
+            "the table come from rows that no trial saw.",
+            class_="aside",
+        )
     what = "a blend chosen from" if found.blending.is_taken else "the best of"
     return paragraph(
         element("span", class_="swatch hollow"),

@@ -53,7 +53,7 @@ class Outcome:
     def _against_default(self) -> str:
         comparison = self.comparisons.get(DEFAULT)
         if comparison is None:
-            return "The default configuration is the best one found; tuning did not change it."
+            return "The model is the default configuration; tuning did not change it."
         change = f"{comparison.difference:+.4f} [{comparison.low:+.4f}, {comparison.high:+.4f}]"
         if comparison.p_value > _DOUBT:
             return (

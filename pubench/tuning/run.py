@@ -1,6 +1,7 @@
-"""A whole tuning run: holdout, search, finalists, blend, final models; everything it learns from is PU labels.
+"""A whole tuning run: holdout, search, choice, final models; everything it learns from is PU labels.
 
-all rows -> holdout | rows of the search -> folds -> study -> finalists -> blend -> final models -> judged on the holdout
+all rows -> holdout | rows of the search -> folds -> study -> finalists -> best trial or default -> blend or not
+         -> final models -> judged on the holdout
 """
 
 import time
@@ -16,10 +17,12 @@ from pubench.saving.blend import Blend
 from pubench.saving.configuration import Configuration
 from pubench.seeds import Seed
 from pubench.tuning.blends import Blending, find_blend
+from pubench.tuning.caution import Caution, weigh
 from pubench.tuning.finals import Finals
 from pubench.tuning.inner import InnerFold, Plan, inner_folds
 from pubench.tuning.judging import aul_of
 from pubench.tuning.messages import Job, write_job
+from pubench.tuning.out_of_fold import OutOfFold
 from pubench.tuning.outcome import Outcome
 from pubench.tuning.racing import Race
 from pubench.tuning.search_space import SearchSpace
@@ -27,9 +30,9 @@ from pubench.tuning.sharing import Memory
 from pubench.tuning.storage import own_study, shared_study, this_process
 from pubench.tuning.study import Budget, Observer, Study, Trial
 from pubench.tuning.workers import Limits, StoppedError, TrialFailedError, Worker
-from pubench.types import BoolVector, FloatVector, PUData, Resources, Split, Status
+from pubench.types import FloatVector, PUData, Resources, Split, Status
 
-#: So many of the best trials are judged again in full before one of them is chosen.
+#: So many of the best trials are judged again in full before one of them is chosen, and the default with them.
 _FINALISTS = 3
 #: A trial may take this share of the time that the search has, and at least so many seconds.
 _TRIAL_SHARE = 0.1
@@ -88,10 +91,11 @@ class Found:
         split: the rows of the search, and the holdout.
         folds: of the rows of the search.
         trials: all that ended.
-        best: the one that was chosen, as a single trial.
+        best: the one that was chosen, as a single trial; the default's where nothing is worth leaving it for.
         full: AUL_PU of the finalists when they were judged again in full, by trial number.
         outcome: the final models on the holdout.
         timeline: phase -> seconds since the start at which it ended.
+        caution: whether the default was kept, and why.
         blending: whether the tuned model is a blend of trials instead, and why.
     """
 
@@ -102,6 +106,7 @@ class Found:
     full: Mapping[int, float]
     outcome: Outcome
     timeline: Mapping[str, float]
+    caution: Caution = field(default_factory=Caution)
     blending: Blending = field(default_factory=Blending)
 
     @property
@@ -110,8 +115,13 @@ class Found:
         return self.blending.weights if self.blending.is_taken else {self.best.number: 1}
 
     @property
+    def is_default(self) -> bool:
+        """Whether the tuned model is the default one, because nothing is worth leaving it for."""
+        return self.caution.keeps_default and not self.blending.is_taken
+
+    @property
     def inner_value(self) -> float:
-        """AUL_PU of what was chosen on the folds that chose it: optimistic."""
+        """AUL_PU of what was chosen on the folds that chose it: optimistic, but for the default."""
         return self.blending.value if self.blending.is_taken else float(self.best.value or 0.0)
 
 
@@ -187,11 +197,15 @@ class Run:
         self._done("search")
         best, full = self._choose(trials, folds, inner.X.n_rows)
         self._done("finalists")
-        blending = self._blend(trials, full, folds, inner.s)
+        out_of_fold, default = OutOfFold(self._folder, folds, inner.s), self._default(trials)
+        caution = weigh(trials, default, out_of_fold)
+        if caution.keeps_default and default is not None:
+            best = default
+        blending = self._blend(trials, full, caution, best, out_of_fold)
         tuned = self._configuration(trials, blending, best)
         outcome = self._final(tuned, inner, folds, self._data.take(split.test))
         self._done("final models")
-        return Found(split, folds, tuple(trials), best, full, outcome, self._timeline, blending)
+        return Found(split, folds, tuple(trials), best, full, outcome, self._timeline, caution, blending)
 
     def _done(self, phase: str) -> None:
         self._timeline[phase] = time.monotonic() - self._wishes.started
@@ -240,7 +254,7 @@ class Run:
     def _choose(
         self, trials: Sequence[Trial], folds: tuple[InnerFold, ...], rows: int
     ) -> tuple[Trial, dict[int, float]]:
-        """Judge the best few again in full, as long as there is time, and return the best of them."""
+        """Judge the best few and the default again in full, as long as there is time, and return the best of them."""
         ranked = sorted((t for t in trials if t.is_complete), key=lambda t: (-(t.value or 0.0), t.number))
         if not ranked:
             judged = [trial for trial in trials if trial.seconds]
@@ -250,7 +264,8 @@ class Run:
             )
         full: dict[int, float] = {}
         limits = replace(self._limits, until=self._wishes.until - self._reserve(trials, folds, rows))
-        for trial in ranked[:_FINALISTS]:
+        default = self._default(ranked[_FINALISTS:])
+        for trial in [*ranked[:_FINALISTS], *([default] if default else [])]:
             placements: list[FloatVector] = []
 
             def note(fold: int, placed: FloatVector, seen: list[FloatVector] = placements) -> bool:  # noqa: ARG001
@@ -273,18 +288,30 @@ class Run:
     def _finalist(self, share: float) -> None:
         self._watcher.phase("finalists", share)
 
+    def _default(self, trials: Sequence[Trial]) -> Trial | None:
+        """Return the trial of the default configuration, if it saw all folds."""
+        default = self._space.default()
+        return next((trial for trial in trials if trial.is_complete and trial.params == default), None)
+
     def _blend(
-        self, trials: Sequence[Trial], full: Mapping[int, float], folds: tuple[InnerFold, ...], s: BoolVector
+        self,
+        trials: Sequence[Trial],
+        full: Mapping[int, float],
+        caution: Caution,
+        best: Trial,
+        out_of_fold: OutOfFold,
     ) -> Blending:
         """Look for a blend of the trials, if one is wanted."""
+        instead = "the default configuration" if caution.keeps_default else Blending.instead
         if not self._wishes.ensemble:
-            return Blending(unasked="blending is switched off")
+            return Blending(unasked="blending is switched off", instead=instead)
 
         def progress(share: float) -> None:
             self._watcher.phase("blend", share)
 
         progress(0.0)
-        blending = find_blend(trials, full, folds, s, self._folder, progress)
+        rivals = [best.number] if caution.keeps_default else sorted(full)
+        blending = find_blend(trials, rivals, out_of_fold, instead, progress)
         self._done("blend")
         return blending
 

@@ -1,12 +1,12 @@
-"""Which trials to blend, and whether a blend is worth it: from out-of-fold scores and PU labels alone.
+"""Which trials to blend, and what a way to choose is worth: from out-of-fold scores and PU labels alone.
 
 Greedy selection with replacement (Caruana et al., "Ensemble Selection from Libraries of Models", ICML 2004): begin with the
 best trial, and add whichever improves AUL_PU most, again and again, until nothing does. A blend's score is the weighted
 mean of the trials' ranks, since different methods have different scales.
 
-What was selected on some rows looks good on them. So a blend is worth it only if it is better on rows that did not select
-it: for each fold, select on the other folds alone, and compare on this one with the single trial that is best on the
-others. The mean difference must be above its standard error: of blends of pure noise two in five are above 0.
+What was selected on some rows looks good on them. So a way to choose is worth something only if it is better on rows that
+did not choose: for each fold, choose on the other folds alone, and compare on this one with what the other way chooses
+there. The mean difference must be above its standard error: of blends of pure noise two in five are above 0.
 """
 
 from collections.abc import Callable, Sequence
@@ -74,9 +74,22 @@ class RankedFold:
         return self._known[reduced]
 
 
+@dataclass(frozen=True, eq=False)
+class Strategy:
+    """A way to choose.
+
+    Attributes:
+        folds: what its candidates make of each fold.
+        choose: folds -> the weights of candidates that it takes on seeing them.
+    """
+
+    folds: Sequence[RankedFold]
+    choose: Callable[[Sequence[RankedFold]], Weights]
+
+
 @dataclass(frozen=True)
 class Gain:
-    """How much better than single trials blends are on rows that did not select either.
+    """How much better than another one a way to choose is, on rows that chose for neither.
 
     Attributes:
         difference: of AUL_PU, the mean over labelled rows.
@@ -92,6 +105,14 @@ class Gain:
     def is_real(self) -> bool:
         """Whether the difference is positive by more than one standard error."""
         return self.n_labelled >= _FEWEST and self.difference > self.stderr
+
+    @property
+    def figures(self) -> str:
+        """The difference and its standard error."""
+        return f"{self.difference:+.4f} (standard error {self.stderr:.4f})"
+
+    def __str__(self) -> str:
+        return f"{self.n_labelled:,} labelled rows of folds that did not choose"
 
 
 def in_lowest_terms(weights: Weights) -> Weights:
@@ -126,28 +147,28 @@ def select(folds: Sequence[RankedFold]) -> Weights:
 
 
 def held_out_gain(
-    candidates: Sequence[RankedFold],
-    rivals: Sequence[RankedFold],
-    progress: Callable[[float], None] = tell_nobody,
+    ours: Strategy, theirs: Strategy, progress: Callable[[float], None] = tell_nobody
 ) -> Gain | None:
-    """Return how much better blends are on folds that did not select them; None with a single fold.
+    """Return how much better ours is than theirs on folds that chose for neither; None with a single fold.
 
     Args:
-        candidates: what may be blended, fold by fold.
-        rivals: the single trials, one of which is taken otherwise, on the same folds.
+        ours: one way to choose.
+        theirs: another one, on the same folds; its candidates may be others.
         progress: is told the share of the work that is done.
     """
     rows, differences = [], []
-    for number, (own, rival) in enumerate(zip(candidates, rivals, strict=True)):
+    for number, (own, their) in enumerate(zip(ours.folds, theirs.folds, strict=True)):
         # Folds of another repeat hold the same rows.
-        apart = [i for i, other in enumerate(candidates) if not np.isin(other.rows, own.rows).any()]
+        apart = [i for i, other in enumerate(ours.folds) if not np.isin(other.rows, own.rows).any()]
         if not apart:
             return None
-        blend = own.placements(select([candidates[i] for i in apart]))
-        single = rival.placements(best_single([rivals[i] for i in apart]))
+        taken, rival = (
+            fold.placements(way.choose([way.folds[i] for i in apart]))
+            for fold, way in ((own, ours), (their, theirs))
+        )
         rows.append(own.rows)
-        differences.append((blend - single) * (1 - own.fold.labelled_share))
-        progress((number + 1) / len(candidates))
+        differences.append((taken - rival) * (1 - own.fold.labelled_share))
+        progress((number + 1) / len(ours.folds))
     return _gain(np.concatenate(rows), np.concatenate(differences))
 
 

@@ -14,6 +14,7 @@ from pubench.reporting.markup import VOID
 from pubench.reporting.page import render, write_report
 from pubench.reporting.report import Neighbours, Report, Subject
 from pubench.tuning.blends import Blending
+from pubench.tuning.caution import Caution
 from pubench.tuning.outcome import TUNED
 from pubench.tuning.selection import Gain
 from pubench.tuning.study import Trial
@@ -146,6 +147,15 @@ def test_a_blend_is_told_with_its_parts_and_its_reason(report: Report) -> None:
         assert f"{share} {trial.number} {trial.value:.4f}" in told
     assert "Score of the search: 0.9123." in page.text("comparison")
     assert "a blend chosen from" in page.text("comparison")
+
+
+def test_a_default_that_is_kept_is_not_called_optimistic(report: Report) -> None:
+    caution = Caution(Gain(-0.0049, 0.0039, 148))
+    page = Page(render(replace(report, found=replace(report.found, caution=caution))))
+    assert caution.sentence in page.texts
+    assert "The default is kept: on 148 labelled rows" in caution.sentence
+    assert "Score of the default in the search" in page.text("comparison")
+    assert "optimistic" not in page.text("comparison")
 
 
 def test_that_there_is_no_blend_is_told_too(page: Page, report: Report) -> None:

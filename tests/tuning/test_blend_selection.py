@@ -13,6 +13,7 @@ from pubench.tuning.inner import InnerFold
 from pubench.tuning.selection import (
     Gain,
     RankedFold,
+    Strategy,
     best_single,
     held_out_gain,
     in_lowest_terms,
@@ -38,6 +39,10 @@ def folded(
         )
         for number in range(folds)
     ]
+
+
+def blending_gain(candidates: Sequence[RankedFold], rivals: Sequence[RankedFold]) -> Gain | None:
+    return held_out_gain(Strategy(candidates, select), Strategy(rivals, best_single))
 
 
 def pure_noise(s: np.ndarray, generator: np.random.Generator) -> list[np.ndarray]:
@@ -99,7 +104,7 @@ def test_complementary_trials_are_blended_and_the_blend_is_kept() -> None:
         weights = select(folds)
         assert min(weights[:2]) > 0
         assert weights[2] < min(weights[:2])
-        gain = held_out_gain(folds, folds)
+        gain = blending_gain(folds, folds)
         assert gain is not None
         assert gain.is_real
         assert gain.n_labelled == 180
@@ -107,7 +112,7 @@ def test_complementary_trials_are_blended_and_the_blend_is_kept() -> None:
 
 @pytest.mark.parametrize("trials", [pure_noise, one_with_noise])
 def test_noise_is_seldom_kept_although_it_is_often_above_0(trials: Trials) -> None:
-    gains = [held_out_gain(folds, folds) for folds in (folded(trials, seed) for seed in range(100))]
+    gains = [blending_gain(folds, folds) for folds in (folded(trials, seed) for seed in range(100))]
     above = [gain is not None and gain.difference > 0 for gain in gains]
     kept = [gain is not None and gain.is_real for gain in gains]
     assert np.mean(above) > 0.3
@@ -123,7 +128,7 @@ def test_a_rival_that_is_as_good_as_the_blend_keeps_it_out() -> None:
 
     kept = 0
     for seed in range(20):
-        gain = held_out_gain(folded(complementary, seed), folded(full, seed))
+        gain = blending_gain(folded(complementary, seed), folded(full, seed))
         kept += gain is not None and gain.is_real
     assert kept <= 5
 
@@ -135,21 +140,21 @@ def test_equal_trials_are_not_blended_and_the_first_is_taken() -> None:
 
     folds = folded(same, 0)
     assert select(folds) == best_single(folds) == (0, 1, 0, 0)
-    gain = held_out_gain(folds, folds)
+    gain = blending_gain(folds, folds)
     assert gain == Gain(0.0, 0.0, 180)
     assert not gain.is_real
 
 
 def test_one_fold_judges_nothing() -> None:
     folds = folded(complementary, 0, folds=1)
-    assert held_out_gain(folds, folds) is None
+    assert blending_gain(folds, folds) is None
 
 
 def test_folds_of_another_repeat_select_nothing_for_their_own_rows() -> None:
     """A second repeat that is a copy of the first must change nothing: its folds hold the rows to be judged."""
     folds = folded(complementary, 3)
     twice = [*folds, *folds]
-    assert held_out_gain(twice, twice) == held_out_gain(folds, folds)
+    assert blending_gain(twice, twice) == blending_gain(folds, folds)
 
 
 def test_few_labelled_rows_leave_it_open() -> None:

@@ -14,6 +14,7 @@ from pubench.seeds import Seed
 from pubench.tuning.blends import find_blend
 from pubench.tuning.inner import InnerFold, Plan, inner_folds
 from pubench.tuning.judging import aul_of
+from pubench.tuning.out_of_fold import OutOfFold
 from pubench.tuning.study import Trial
 from pubench.types import Status
 
@@ -54,7 +55,7 @@ def trials(folds: tuple[InnerFold, ...], registry: Registry, tmp_path: Path) -> 
 
 def test_a_blend_is_found_and_told(trials: list[Trial], folds: tuple[InnerFold, ...], tmp_path: Path) -> None:
     told: list[float] = []
-    found = find_blend(trials, {}, folds, S, tmp_path, told.append)
+    found = find_blend(trials, [], OutOfFold(tmp_path, folds, S), progress=told.append)
     assert found.is_taken
     assert 1 in found.weights
     assert found.gain is not None
@@ -68,7 +69,7 @@ def test_what_beats_single_drafts_must_beat_finalists_in_full(
     trials: list[Trial], folds: tuple[InnerFold, ...], tmp_path: Path
 ) -> None:
     leave(tmp_path, -1, SCORES[0] + SCORES[1], folds)  # trial 0 in full
-    found = find_blend(trials, {0: 0.9}, folds, S, tmp_path)
+    found = find_blend(trials, [0], OutOfFold(tmp_path, folds, S))
     assert len(found.weights) > 1
     assert not found.is_taken
     assert "a single trial" in found.sentence
@@ -76,7 +77,7 @@ def test_what_beats_single_drafts_must_beat_finalists_in_full(
 
 
 def test_no_blend_of_one_trial(trials: list[Trial], folds: tuple[InnerFold, ...], tmp_path: Path) -> None:
-    found = find_blend(trials[:1], {}, folds, S, tmp_path)
+    found = find_blend(trials[:1], [], OutOfFold(tmp_path, folds, S))
     assert not found.is_taken
     assert "fewer than two trials" in found.sentence
 
@@ -84,9 +85,9 @@ def test_no_blend_of_one_trial(trials: list[Trial], folds: tuple[InnerFold, ...]
 def test_no_blend_of_equals(trials: list[Trial], folds: tuple[InnerFold, ...], tmp_path: Path) -> None:
     leave(tmp_path, 1, SCORES[0], folds)
     twins = [trials[0], replace(trials[0], number=1)]
-    found = find_blend(twins, {}, folds, S, tmp_path)
+    found = find_blend(twins, [], OutOfFold(tmp_path, folds, S))
     assert found.weights == {0: 1}
-    assert "no blend of it with others is better" in found.sentence
+    assert "no blend of trials is better" in found.sentence
 
 
 @pytest.mark.parametrize("file", ["absent", "of another trial", "cut", "junk", "not finite"])
@@ -104,6 +105,6 @@ def test_trials_whose_scores_are_not_here_are_left_out(
         path.write_bytes(b"x")
     else:
         np.save(path, np.load(path) * np.float32(np.inf))
-    found = find_blend(trials, {}, folds, S, tmp_path)
+    found = find_blend(trials, [], OutOfFold(tmp_path, folds, S))
     assert 1 not in found.weights
     assert not found.is_taken

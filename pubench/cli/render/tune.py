@@ -17,9 +17,9 @@ from pubench.cli.render.terminal import bold, console, facts, table
 from pubench.metrics.inference import AULInterval
 from pubench.saving.configuration import Configuration
 from pubench.tuner.orders import Tuned, TuneOrder
-from pubench.tuning.blends import Blending
 from pubench.tuning.outcome import TUNED
 from pubench.tuning.run import Found, Watcher
+from pubench.tuning.selection import Gain
 from pubench.tuning.study import Observer, Trial
 from pubench.types import Json, Status
 
@@ -167,13 +167,13 @@ def tuned_card(tuned: Tuned) -> None:
     out.print(found.outcome.verdict)
     if note := found.outcome.contenders[TUNED].interval.note:
         out.print(note, style="yellow")
+    if found.caution.sentence:
+        out.print(found.caution.sentence)
     out.print(found.blending.sentence)
     if found.blending.is_taken:
         out.print(_parts(found))
-    out.print(
-        f"It had {found.inner_value:.4f} in the search, which is optimistic: it was chosen for it.",
-        style="dim",
-    )
+    optimistic = "" if found.is_default else ", which is optimistic: it was chosen for it"
+    out.print(f"It had {found.inner_value:.4f} in the search{optimistic}.", style="dim")
     where = facts()
     where.add_row("model", f"pubench predict {tuned.out} FILE --out scores.parquet")
     where.add_row("setting", f"{tuned.out / 'best.toml'}, for pubench fit --config")
@@ -209,7 +209,17 @@ def tuned_json(tuned: Tuned) -> dict[str, Json]:
         "verdict": found.outcome.verdict,
         "best_trial": found.best.number,
         "inner_aul_pu": found.inner_value,
-        "blend": _blending(found.blending),
+        "default": {
+            "kept": found.caution.keeps_default,
+            "why": found.caution.sentence,
+            **_gain(found.caution.gain),
+        },
+        "blend": {
+            "taken": found.blending.is_taken,
+            "why": found.blending.sentence,
+            "weights": {str(number): weight for number, weight in found.blending.weights.items()},
+            **_gain(found.blending.gain),
+        },
         "trials": len(found.trials),
         "stopped_early": sum(trial.stopped_early for trial in found.trials),
         "failed": sum(trial.status is not Status.OK for trial in found.trials),
@@ -218,12 +228,8 @@ def tuned_json(tuned: Tuned) -> dict[str, Json]:
     }
 
 
-def _blending(blending: Blending) -> dict[str, Json]:
-    gain = blending.gain
+def _gain(gain: Gain | None) -> dict[str, Json]:
     return {
-        "taken": blending.is_taken,
-        "why": blending.sentence,
-        "weights": {str(number): weight for number, weight in blending.weights.items()},
         "held_out_difference": None if gain is None else gain.difference,
         "stderr": None if gain is None else gain.stderr,
     }
