@@ -3,7 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -14,6 +14,8 @@ from pubench.types import Json
 #: Longer words are cut: they would push everything else off the page.
 _LONGEST_WORD = 24
 _LONGEST_ID = 60
+#: A parameter that tells a method about the data: on another data set it is another number, and the same method.
+_TOLD = "prior"
 #: The parts of a configuration that a label names, in this order, after the method.
 _PARTS = ("similarity", "learner")
 
@@ -44,8 +46,9 @@ class Entry:
 
 def entries_of(specs: Sequence[RunSpec]) -> tuple[tuple[Entry, ...], list[int]]:
     """Return the contenders by label, and the number of each spec's own."""
-    key_of = [canonical([spec.method, spec.configuration, spec.tuning]) for spec in specs]
-    distinct = dict(zip(key_of, specs, strict=True))
+    kept = _without_told(specs)
+    key_of = [_contender_key(spec) for spec in kept]
+    distinct = dict(zip(key_of, kept, strict=True))
     labels = _labels(distinct)
     order = sorted(distinct, key=lambda key: (labels[key].lower(), labels[key]))
     ids = unique_ids([("-".join(_words(distinct[key])), key) for key in order])
@@ -98,6 +101,28 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+def _without_told(specs: Sequence[RunSpec]) -> list[RunSpec]:
+    """Return specs without what methods were told about the data, but where that alone tells two runs apart."""
+    plain = [_without(spec, _TOLD) for spec in specs]
+    times = Counter(spec.key for spec in plain)
+    compared = {_contender_key(spec) for spec in plain if times[spec.key] > 1}
+    return [
+        spec if _contender_key(short) in compared else short for spec, short in zip(specs, plain, strict=True)
+    ]
+
+
+def _without(spec: RunSpec, name: str) -> RunSpec:
+    method: Any = spec.configuration.get("method")
+    if not isinstance(method, Mapping) or name not in method:
+        return spec
+    kept = {key: value for key, value in method.items() if key != name}
+    return replace(spec, configuration={**spec.configuration, "method": kept})
+
+
+def _contender_key(spec: RunSpec) -> str:
+    return canonical([spec.method, spec.configuration, spec.tuning])
+
+
 def _entry(id_: str, label: str, spec: RunSpec) -> Entry:
     return Entry(id_, label, spec.method, spec.configuration, spec.tuning)
 
@@ -137,8 +162,11 @@ def _differences(specs: Mapping[str, RunSpec]) -> dict[str, str]:
     settings = {key: _settings(spec) for key, spec in specs.items()}
     names = sorted(set().union(*settings.values()))
     differing = [name for name in names if len({one.get(name) for one in settings.values()}) > 1]
+    short = Counter(name.partition(".")[2] for name in differing)
+    shown = {name: name.partition(".")[2] for name in differing if short[name.partition(".")[2]] == 1}
     told = {
-        key: ", ".join(f"{word(name)} {one[name]}" for name in differing[:3] if name in one) or "default"
+        key: ", ".join(f"{word(shown.get(name, name))} {one[name]}" for name in differing[:3] if name in one)
+        or "default"
         for key, one in settings.items()
     }
     repeated = Counter(told.values())

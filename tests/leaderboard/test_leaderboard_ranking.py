@@ -1,6 +1,6 @@
 """Ranks, intervals and tests against independent computations on the same records."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -341,11 +341,29 @@ def test_configurations_are_told_apart_by_what_differs(simulate: Simulate) -> No
     ]
     labels = [entry.label for entry in gather(records + more).entries]
     assert labels == [
-        "a + lightgbm (learner.trees 100)",
-        "a + lightgbm (learner.trees 60)",
+        "a + lightgbm (trees 100)",
+        "a + lightgbm (trees 60)",
         "a + logistic",
         "tuned a + lightgbm",
     ]
+
+
+def told(records: Sequence[Record], prior: float) -> list[Record]:
+    """The same runs of a method that is told a prior."""
+    method: dict[str, Json] = {"name": "a", "prior_from": "given", "prior": prior}
+    return [
+        replace(one, spec=replace(one.spec, configuration={**one.spec.configuration, "method": method}))
+        for one in records
+    ]
+
+
+def test_what_a_method_is_told_about_the_data_makes_no_other_method(simulate: Simulate) -> None:
+    first, second = simulate({"a": 1.0}, ["alpha"]), simulate({"a": 1.0}, ["beta"])
+    (entry,) = gather(told(first, 0.1) + told(second, 0.2)).entries
+    assert entry.label == "a + lightgbm"
+    assert entry.configuration["method"] == {"name": "a", "prior_from": "given"}
+    both = gather(told(first, 0.1) + told(first, 0.2)).entries
+    assert [one.label for one in both] == ["a + lightgbm (prior 0.1)", "a + lightgbm (prior 0.2)"]
 
 
 @settings(max_examples=40)

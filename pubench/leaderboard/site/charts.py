@@ -15,7 +15,8 @@ _ROW = 24
 _TOP, _BOTTOM = 62, 12
 #: More bars beside each other than this are a hatching that nobody reads; whiskers say the same.
 _MOST_BARS = 8
-_LETTER = 6.6
+#: How wide a letter is at most, on the mean of a label, in the widest font that browsers fall back to.
+LETTER = 7.4
 
 
 def rank_whisker(standing: Standing, field: int) -> Markup:
@@ -42,7 +43,7 @@ def critical_differences(tests: PostHoc, labels: Sequence[str], width: int) -> M
     bars_width = 10 * n_bars + 10 if n_bars <= _MOST_BARS else 0
     left = label_room(labels, width)
     scale = Scale(1, k, left + 12, width - 16 - bars_width)
-    longest = int(left / _LETTER)
+    longest = int(left / LETTER)
     rows = (
         _difference_row(_TOP + _ROW * (i + 0.5), cut(labels[i], longest), labels[i], rank, tests, scale)
         for i, rank in enumerate(tests.mean_ranks.tolist())
@@ -200,7 +201,7 @@ def _names(best: Sequence[Timed], steps: Sequence[Point], width: int) -> Markup:
     taken: list[tuple[float, float, float]] = []
     for one, (x, y) in zip(best, steps, strict=True):
         text = cut(one.label, 24 if width == NARROW else 40)
-        wide = len(text) * _LETTER
+        wide = len(text) * LETTER
         start = x + 10 if x + 12 + wide < width - 14 else x - 10 - wide
         free = all(
             abs(y - other) > 15 or start > right or start + wide < left for left, right, other in taken
@@ -215,7 +216,7 @@ def _names(best: Sequence[Timed], steps: Sequence[Point], width: int) -> Markup:
 def label_room(labels: Sequence[str], width: int) -> int:
     """Return how wide the column of labels beside a chart is: as the longest one, within what there is room for."""
     most = 292 if width == WIDE else 128
-    return min(most, round(max(map(len, labels), default=1) * _LETTER) + 6)
+    return min(most, round(max(map(len, labels), default=1) * LETTER) + 6)
 
 
 def cut(text: str, longest: int) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pubench.leaderboard.site.charts import cut, label_room
+from pubench.leaderboard.site.charts import LETTER, cut, label_room
 from pubench.reporting import figures
 from pubench.reporting.markup import Markup, element, join
 from pubench.reporting.scales import Scale, around
@@ -13,7 +13,6 @@ from pubench.reporting.svg import WIDE, Axis, Frame, cross, diamond, dot, line, 
 from pubench.types import FloatVector
 
 _ROW, _TOP, _BOTTOM = 24, 40, 10
-_LETTER = 6.6
 _PANEL_WIDTH, _PANEL_HEIGHT = 364, 300
 _SMALL_WIDTH, _SMALL_HEIGHT = 236, 190
 #: Where a curve is drawn: finer steps than a pixel are seen by nobody.
@@ -69,7 +68,7 @@ def _strip(strip: Strip, y: float, scale: Scale, left: float) -> Markup:
         element(
             "text",
             element("title", strip.label),
-            cut(strip.label, int(left / _LETTER)),
+            cut(strip.label, int(left / LETTER)),
             class_="axis-title",
             x=left,
             y=y + 4,
