@@ -67,8 +67,7 @@ def show(records: Path, *, markdown: bool, into: Path | None, as_json: bool) -> 
         raise click.UsageError("--into goes with --markdown.")
     # A board that begins is no mistake: its README says that there is nothing yet.
     board = None if markdown and read_folder(records) == ([], []) else load_board(records)
-    for one in board.unreadable if board else ():
-        terminal.warn(one.reason)
+    _warn_of([one.reason for one in board.unreadable] if board else [])
     if markdown and into is not None:
         changed = write_into(into, to_markdown(board))
         terminal.notice(f"{into} is {'up to date now' if changed else 'as it was'}.")
@@ -78,6 +77,16 @@ def show(records: Path, *, markdown: bool, into: Path | None, as_json: bool) -> 
         terminal.print_json(to_document(board))
     elif board:
         render.ranking(board)
+
+
+def _warn_of(reasons: Sequence[str]) -> None:
+    """Say in one line which files are left out; the page and --json name them all."""
+    from pubench.cli.render import terminal  # noqa: PLC0415 - heavy imports happen when used
+
+    if len(reasons) == 1:
+        terminal.warn(reasons[0])
+    elif reasons:
+        terminal.warn(f"{len(reasons)} files are left out; the first of them: {reasons[0]}")
 
 
 @leaderboard.command(
@@ -105,8 +114,7 @@ def build(records: Path, *, out: Path, as_json: bool) -> None:
     with terminal.busy("Building the site"):
         board = load_board(records)
         built = build_site(board, out)
-    for one in board.unreadable:
-        terminal.warn(one.reason)
+    _warn_of([one.reason for one in board.unreadable])
     if as_json:
         terminal.print_json(
             asdict(built) | {"folder": str(out), "unreadable": [one.reason for one in board.unreadable]}

@@ -18,7 +18,7 @@ class ProbTaggingClassifier(BasePUClassifier):
     Args:
         similarity: the name of a registered similarity, or an instance of `Similarity`.
         learner: the name of a registered learner, or an instance of `Learner`.
-        n_members: how many models are trained, 5 to 200.
+        n_members: how many models are trained, 1 to 1,000.
         scaling: of features before any distance: "standard", "robust", "quantile" or "none".
         tags: "drawn": a row is tagged by chance for each model; "soft": it is positive by its share in all of them.
         negatives: so many negatives per positive are drawn for each model, 1 to 200; None: all of them.

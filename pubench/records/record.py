@@ -51,7 +51,7 @@ class DataFacts:
     """The rows that a run was judged on and those it learned from.
 
     Attributes:
-        hash: of all rows and labels of the data set, 32 hex digits: equal data, equal hash.
+        hash: of the rows that were taken of the data set, and their labels, 32 hex digits: equal data, equal hash.
         rows, features: of the data set.
         train_rows, train_labelled: of the fold.
         test_rows, test_labelled: of the fold.
