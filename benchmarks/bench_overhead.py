@@ -4,7 +4,8 @@
     python benchmarks/bench_overhead.py --only dataset=mammography
 
 Prints the wall clock of each run and the share of it in which no method was fitting or predicting: starting, loading data,
-judging, writing. With 2 workers that share is of 2 x the wall clock. Neighbours are computed anew in each run: the cache is a fresh one.
+judging, writing. With 2 workers that share is of 2 x the wall clock. First a job has all cores, as by default; then workers
+are compared, each job with one thread. Neighbours are computed anew in each run: the cache is a fresh one.
 """
 
 import argparse
@@ -19,9 +20,10 @@ from pathlib import Path
 from pubench.records.files import read_records
 
 
-def run(suite: str, only: list[str], workers: int, folder: Path) -> tuple[float, float, int]:
+def run(suite: str, only: list[str], setting: list[str], folder: Path) -> tuple[float, float, int]:
     """Return the wall clock, the seconds spent in fit and predict, and the number of jobs that went well."""
-    out = folder / f"out-{workers}"
+    own = "-".join(setting).replace("--", "")
+    out = folder / f"out-{own}"
     command = [
         sys.executable,
         "-c",
@@ -32,13 +34,12 @@ def run(suite: str, only: list[str], workers: int, folder: Path) -> tuple[float,
         "--quiet",
     ]
     command += [
-        "--workers",
-        str(workers),
+        *setting,
         "--out",
         str(out),
         *(word for text in only for word in ("--only", text)),
     ]
-    environment = {**os.environ, "PUBENCH_CACHE": str(folder / f"cache-{workers}")}
+    environment = {**os.environ, "PUBENCH_CACHE": str(folder / f"cache-{own}")}
     start = time.perf_counter()
     done = subprocess.run(command, env=environment, check=True, capture_output=True)
     wall = time.perf_counter() - start
@@ -57,16 +58,19 @@ def main() -> None:
     options = parser.parse_args()
     walls = []
     with tempfile.TemporaryDirectory() as folder:
-        for workers in (1, 2):
-            wall, inside, ok = run(options.suite, options.only, workers, Path(folder))
-            overhead = 1 - inside / (workers * wall)
+        for name, workers, setting in (
+            ("1 worker, all cores", 1, ["--workers", "1"]),
+            ("1 worker, 1 thread", 1, ["--workers", "1", "--threads", "1"]),
+            ("2 workers, 1 thread each", 2, ["--workers", "2", "--threads", "1"]),
+        ):
+            wall, inside, ok = run(options.suite, options.only, setting, Path(folder))
             print(
-                f"{workers} worker{'s' if workers > 1 else ' '}: {wall:6.1f} s, {ok} jobs, {inside:6.1f} s in fit and predict, "
-                f"overhead {overhead:.1%}",
+                f"{name:24}: {wall:6.1f} s, {ok} jobs, {inside:6.1f} s in fit and predict, "
+                f"overhead {1 - inside / (workers * wall):.1%}",
                 flush=True,
             )
             walls.append(wall)
-    print(f"2 workers against 1: {walls[0] / walls[1]:.2f} x as fast")
+    print(f"2 workers against 1, a thread each: {walls[1] / walls[2]:.2f} x as fast")
 
 
 if __name__ == "__main__":

@@ -72,6 +72,12 @@ def complete_suite(ctx: click.Context, param: click.Parameter, incomplete: str) 
     help="Jobs side by side.",
 )
 @click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Of a job.  [default: the cores, shared by the jobs side by side]",
+)
+@click.option(
     "--time-limit",
     type=Duration(),
     metavar="TIME",
@@ -103,6 +109,7 @@ def bench(  # noqa: PLR0913 - a command's options
     resume: bool,
     retry: Sequence[str],
     workers: int,
+    threads: int | None,
     time_limit: float | None,
     memory_limit: int | None,
     cluster: str | None,
@@ -139,6 +146,7 @@ def bench(  # noqa: PLR0913 - a command's options
         resume=resume,
         retry=frozenset().union(*(RETRIES[name] for name in retry)),
         workers=workers,
+        threads=threads,
         seconds=time_limit,
         memory_bytes=memory_limit,
         cluster=cluster,

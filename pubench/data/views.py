@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit
 
 from pubench.errors import DataError, ParameterError, suggestion
@@ -124,6 +123,8 @@ def _sampled_rows(y: BoolVector, labelling: Labelling, seed: Seed) -> IndexVecto
 
 def _propensity(rank: FloatVector, labelling: Labelling) -> FloatVector:
     """Return the chance of each positive to be labelled; their mean is theta_O."""
+    from scipy.optimize import brentq  # noqa: PLC0415 - half a second, and only a bias needs it
+
     if labelling.theta_o == 1:
         return np.ones(len(rank))
     slope = _STEEPNESS * (1 if labelling.direction == "rising" else -1)

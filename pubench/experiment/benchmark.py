@@ -46,6 +46,7 @@ class BenchOrder:
         seconds, memory_bytes: limits of each job; None: the suite's, or else an hour and a share of what is free.
         cluster: address of a Dask scheduler, or "local"; None: processes of this machine.
         plugin_files: single-file plugins that jobs load.
+        threads: of each job; None: the cores of its machine, shared by the jobs there.
     """
 
     suite: Suite
@@ -58,6 +59,7 @@ class BenchOrder:
     memory_bytes: int | None = None
     cluster: str | None = None
     plugin_files: tuple[str, ...] = ()
+    threads: int | None = None
 
     @property
     def limits(self) -> Limits:
@@ -72,8 +74,8 @@ class BenchOrder:
     def executor(self) -> Executor:
         """Where jobs run."""
         if self.cluster is None:
-            return LocalExecutor(self.workers, self.plugin_files)
-        return ClusterExecutor(self.cluster, self.workers, self.plugin_files)
+            return LocalExecutor(self.workers, self.plugin_files, self.threads)
+        return ClusterExecutor(self.cluster, self.workers, self.plugin_files, self.threads)
 
 
 @dataclass(frozen=True)

@@ -32,11 +32,13 @@ class ClusterExecutor:
         address: of its scheduler, such as tcp://host:8786; or "local": a cluster of this machine.
         workers: of a local cluster.
         plugin_files: single-file plugins that jobs load.
+        threads: of each job; None: its share of its machine's cores.
     """
 
     address: str
     workers: int = 1
     plugin_files: tuple[str, ...] = ()
+    threads: int | None = None
 
     def run(
         self, jobs: Sequence[Job], limits: Limits, begun: Callable[[Job], None]
@@ -51,7 +53,7 @@ class ClusterExecutor:
                     yield job, Finished(Record(job.spec, Status.FAILED, job.problem))
                     continue
                 begun(job)
-                order = (job.spec.to_json(), asdict(limits), self.plugin_files, crowd)
+                order = (job.spec.to_json(), asdict(limits), self.plugin_files, crowd, self.threads)
                 future = client.submit(run_on_worker, *order, key=f"pubench-{job.spec.key}", pure=False)
                 waiting[future] = job
             yield from self._ended(waiting)
@@ -103,17 +105,21 @@ def _finished(job: Job, future: Any) -> Finished:
 
 
 class _Servers(threading.local):
-    """The servers of a thread in which a worker runs jobs, by the plugins they have loaded."""
+    """The servers of a thread in which a worker runs jobs, by their threads and the plugins they have loaded."""
 
     def __init__(self) -> None:
-        self.by_files: dict[tuple[str, ...], IsolatedJobs] = {}
+        self.by_files: dict[tuple[int | None, tuple[str, ...]], IsolatedJobs] = {}
 
 
 _servers = _Servers()
 
 
 def run_on_worker(
-    spec: dict[str, Any], limits: dict[str, Any], plugin_files: Sequence[str], crowd: Mapping[str, int]
+    spec: dict[str, Any],
+    limits: dict[str, Any],
+    plugin_files: Sequence[str],
+    crowd: Mapping[str, int],
+    threads: int | None = None,
 ) -> tuple[dict[str, Any], str]:
     """Run a job on the worker that this is called on, and return its record and the end of what it printed."""
     from distributed import get_worker  # noqa: PLC0415
@@ -121,10 +127,11 @@ def run_on_worker(
     worker = get_worker()
     servers = _servers.by_files
     files = tuple(plugin_files)
-    if files not in servers:
+    kind = (threads, files)
+    if kind not in servers:
         host = worker.address.rpartition(":")[0].partition("://")[2]
         at_once = crowd.get(host, worker.state.nthreads)
-        servers[files] = IsolatedJobs(max(1, cores() // at_once), files)
-        atexit.register(servers[files].close)
-    finished = servers[files].run(Job(RunSpec(**spec)), Limits(**limits))
+        servers[kind] = IsolatedJobs(threads or max(1, cores() // at_once), files)
+        atexit.register(servers[kind].close)
+    finished = servers[kind].run(Job(RunSpec(**spec)), Limits(**limits))
     return dict(to_document(finished.record)), finished.log

@@ -32,10 +32,12 @@ class LocalExecutor:
     Attributes:
         workers: jobs at a time.
         plugin_files: single-file plugins that jobs load.
+        threads: of each job; None: its share of the cores.
     """
 
     workers: int
     plugin_files: tuple[str, ...] = ()
+    threads: int | None = None
 
     def run(
         self, jobs: Sequence[Job], limits: Limits, begun: Callable[[Job], None]
@@ -65,7 +67,7 @@ class LocalExecutor:
                 thread.join()
 
     def _slot(self, number: int) -> IsolatedJobs:
-        n_threads = max(1, cores() // self.workers)
+        n_threads = self.threads or max(1, cores() // self.workers)
         if self.workers == 1 or not hasattr(os, "sched_getaffinity"):
             return IsolatedJobs(n_threads, self.plugin_files)
         own = sorted(os.sched_getaffinity(0))

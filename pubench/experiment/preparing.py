@@ -11,7 +11,7 @@ import numpy as np
 from pubench.plugin_api import Kind
 from pubench.records.record import RunSpec
 from pubench.registry import Registry
-from pubench.saving.versions import libraries_of
+from pubench.saving.versions import libraries_of, versions_of
 
 
 class Preparation:
@@ -36,6 +36,7 @@ class Preparation:
 
     def _import_libraries(self, name: str, kind: Kind) -> None:
         plugin = self._registry.find(name, kind).plugin()
+        versions_of(plugin)  # found once, and known to all forks
         for library in libraries_of(plugin) - self._done:
             self._done.add(library)
             for module in _modules_of(library):

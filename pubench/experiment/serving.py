@@ -3,6 +3,7 @@
 The server keeps the limits, so that they hold whatever the runner does, and kills the job when the runner is gone.
 """
 
+import gc
 import json
 import os
 import select
@@ -36,6 +37,7 @@ def serve(means: Means, prepare: Callable[[RunSpec], None], incoming: int, outgo
     while (line := reader.next()) is not None:
         order = Order.from_line(line)
         prepare(order.spec)
+        gc.freeze()  # what is here stays: a fork that looked for garbage in it would copy every page
         alive, held = os.pipe()
         pid = os.fork()
         if pid == 0:

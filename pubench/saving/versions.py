@@ -25,13 +25,18 @@ def libraries_of(plugin: Plugin) -> set[str]:
 
     A plugin does not say which libraries it stands on, and imports them where they are used; its source tells.
     """
+    return set(_libraries_of_class(type(plugin)))
+
+
+@cache
+def _libraries_of_class(plugin: type[Plugin]) -> frozenset[str]:
     try:
-        source = inspect.getsource(inspect.getmodule(type(plugin)) or type(plugin))
+        source = inspect.getsource(inspect.getmodule(plugin) or plugin)
     except (OSError, TypeError):  # made in an interactive session
-        return set()
+        return frozenset()
     modules = {name.partition(".")[0] for node in ast.walk(ast.parse(source)) for name in _imported(node)}
     known = _distributions()
-    return {known[module][0] for module in modules if module in known}
+    return frozenset(known[module][0] for module in modules if module in known)
 
 
 @cache
@@ -46,6 +51,7 @@ def _imported(node: ast.AST) -> list[str]:
     return [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
 
 
+@cache
 def _version(distribution: str) -> str:
     try:
         return version(distribution)

@@ -41,7 +41,7 @@ def test_a_table_of_one_s_own_goes_through_a_suite(table: Path, tmp_path: Path) 
     assert run("datasets", "add", "customers", table, "--label", "bought", "--id", "customer").exit_code == 0
     (tmp_path / "mine.toml").write_text(SUITE)
     out = tmp_path / "out"
-    result = run("bench", tmp_path / "mine.toml", "--out", out, "--only", "fold=1")
+    result = run("bench", tmp_path / "mine.toml", "--out", out, "--only", "fold=1", "--threads", "3")
     assert result.exit_code == 0, result.output
     assert "4/4" in result.stderr
     assert "each tuned with 2 trials" in result.stdout
@@ -55,7 +55,8 @@ def test_a_table_of_one_s_own_goes_through_a_suite(table: Path, tmp_path: Path) 
     assert len(first.placements) == (first.data.test_labelled if first.data else 0)
     assert set(first.metrics) == {"aul_pu", "aul_pu_stderr"}  # nobody knows the truth here
     assert set(first.origins) == {"method", "similarity", "learner"}
-    assert {"versions", "hardware", "threads"} <= set(first.environment)
+    assert {"versions", "hardware"} <= set(first.environment)
+    assert first.environment["threads"] == 3
     assert (first.peak_memory_bytes or 0) > 2**20
     assert isinstance(tuned.chosen["configuration"], dict)
     assert by_method["oracle", False].status is Status.NOT_APPLICABLE
