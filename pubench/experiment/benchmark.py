@@ -7,6 +7,7 @@ from pathlib import Path
 from pubench.atomic import replacing
 from pubench.errors import DataError
 from pubench.experiment.cluster import ClusterExecutor
+from pubench.experiment.estimates import Estimator, earlier_records, longest_first
 from pubench.experiment.executors import Executor, LocalExecutor
 from pubench.experiment.figures import draw_figures
 from pubench.experiment.folders import OutFolder
@@ -139,8 +140,11 @@ def _is_due(job: Job, record: Record | None, retry: frozenset[Status]) -> bool:
 
 
 def _executed(order: BenchOrder, due: list[Job], watcher: Watcher) -> Iterator[tuple[Job, Finished]]:
-    if due:
-        yield from order.executor.run(due, order.limits, watcher.begun)
+    if not due:
+        return
+    if order.workers > 1 or order.cluster is not None:
+        due = longest_first(due, Estimator(earlier_records(order.out)))
+    yield from order.executor.run(due, order.limits, watcher.begun)
 
 
 def _left(

@@ -72,6 +72,11 @@ class Estimator:
         return Estimate(once * (1 + _trials(job.spec)), from_records=False)
 
 
+def longest_first(jobs: Sequence[Job], estimator: Estimator) -> list[Job]:
+    """Return jobs so that several workers are done at about the same time: nobody begins a long one last."""
+    return sorted(jobs, key=lambda job: -estimator.estimate(job).seconds)
+
+
 def total_seconds(estimates: Sequence[Estimate], workers: int) -> float:
     """Return how long all take with so many side by side."""
     return sum(estimate.seconds for estimate in estimates) / max(1, workers)

@@ -1,11 +1,12 @@
 """From a suite to jobs: all of them, each once, checked before anything runs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pubench.errors import ParameterError
-from pubench.experiment.estimates import Estimator, total_seconds
+from pubench.experiment.estimates import Estimator, longest_first, total_seconds
 from pubench.experiment.planning import Plan, make_plan
 from pubench.experiment.shipped import shipped_suites
 from pubench.experiment.suite import read_suite
@@ -96,3 +97,9 @@ def test_estimates_grow_with_the_data_and_follow_records(tmp_path: Path, registr
     unlike = Record(job.spec, Status.OK, data=far, metrics={"aul_pu": 0.5}, seconds={"total": 40.0})
     assert not Estimator([unlike]).estimate(job).from_records
     assert total_seconds([known, known], 2) == pytest.approx(20.0)
+
+
+def test_the_longest_jobs_come_first_and_equal_ones_as_they_stand(tmp_path: Path, registry: Registry) -> None:
+    first, second, third = planned(tmp_path, "methods = ['good', 'naive']\nfolds = 3", registry).jobs[:3]
+    slow = replace(second, rows=1_000_000)
+    assert longest_first([first, slow, third], Estimator([])) == [slow, first, third]
