@@ -14,6 +14,7 @@ from .ensembles import Ensemble as Ensemble
 from .ensembles import Trainer as Trainer
 from .errors import DataError as DataError
 from .errors import NotApplicableError as NotApplicableError
+from .errors import ParameterError as ParameterError
 from .errors import PubenchError as PubenchError
 from .estimators.classifier import PUClassifier as PUClassifier
 from .estimators.probtagging import ProbTaggingClassifier as ProbTaggingClassifier

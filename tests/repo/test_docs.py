@@ -19,6 +19,7 @@ import pubench
 from pubench.cli.main import main
 from pubench.plugin_api import Kind
 from pubench.registry import load_registry
+from pubench.tuning.inner import Plan
 
 pytest.importorskip("sphinx", reason="Sphinx is not installed: pip install -e '.[docs]'")
 
@@ -163,6 +164,13 @@ def test_relative_links_of_a_document_exist(document: Path) -> None:
             target = urlsplit(str(child.attrs.get("href") or child.attrs.get("src") or ""))
             if target.path and not target.scheme:
                 assert (document.parent / unquote(target.path)).exists(), target.path
+
+
+def test_tuning_states_the_defaults_of_the_code() -> None:
+    text = (DOCS / "tuning.md").read_text()
+    plan = Plan()
+    assert f"at most {plan.train_unlabeled:,} to train on" in text
+    assert f"{plan.test_per_labelled} per labelled row, at least {plan.test_unlabeled:,}" in text
 
 
 def test_the_changelog_knows_this_version() -> None:

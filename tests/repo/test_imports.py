@@ -34,7 +34,7 @@ PUBLIC = {
     # what a plugin imports
     "Affinity", "BoolVector", "Choice", "DataError", "DataFile", "Dataset", "DatasetInfo", "DatasetLoader", "Examples", "Feature",
     "FittedEnsemble", "FittedMethod", "FittedSimilarity", "Float", "FloatVector", "IndexVector", "Int", "Learner", "Method", "Model",
-    "NotApplicableError", "PUData", "Parts", "Prepared", "PubenchError", "Resources", "Scores", "Seed", "Similarity",
+    "NotApplicableError", "PUData", "ParameterError", "Parts", "Prepared", "PubenchError", "Resources", "Scores", "Seed", "Similarity",
     "Table", "Tags", "Takes", "Truth", "content_key", "blas_threads", "hookimpl", "Ensemble", "Json", "Kind", "Related",
     "Trainer", "read_json", "write_json",
     # scikit-learn classifiers
