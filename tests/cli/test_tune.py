@@ -64,7 +64,7 @@ def done(customers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert result.exit_code == 0, result.output
     assert "labelled rows that the search never saw" in result.stdout
     assert "in the search" in result.stdout
-    assert "trial   0" in result.stderr
+    assert "trial   0  begins" in result.stderr
     return out
 
 

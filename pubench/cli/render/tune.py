@@ -23,6 +23,9 @@ from pubench.tuning.selection import Gain
 from pubench.tuning.study import Observer, Trial
 from pubench.types import Json, Status
 
+#: Said of the first trial: it is the slowest one.
+_FIRST = "; it prepares what all others share, and compiles code if it is the first on this machine"
+
 
 class View:
     """The state of a run as it is shown; told by the run, drawn by a terminal or line by line."""
@@ -35,12 +38,17 @@ class View:
         self._share = 0.0
         self._phase = ""
         self._last: list[Trial] = []
+        self._begun = False
         self.best: Trial | None = None
         self.done = self.early = self.failed = 0
 
     def begin(self, number: int, configuration: Configuration) -> None:
-        """Note that a trial begins."""
+        """Note that a trial begins, and say so of the first, which may take a minute."""
         self._current, self._share = f"trial {number}: {configuration}", 0.0
+        if not self._begun:
+            self._begun = True
+            self._current += _FIRST
+            self._say(f"{self._elapsed()}  trial {number:3}  begins{_FIRST}")
 
     def progress(self, number: int, share: float) -> None:  # noqa: ARG002 - the observer's signature
         """Note how far it is."""
