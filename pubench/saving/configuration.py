@@ -1,6 +1,7 @@
 """Which plugins make a model, with which parameters: from names to plugins."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -48,12 +49,14 @@ class Ingredient:
 
 
 def title_of(ingredients: Sequence[Ingredient]) -> str:
-    """Return the names of a configuration's plugins; of a blend, those of its parts and their weights."""
+    """Return the names of a configuration's plugins; of a blend, its parts by weight, those of equal names as one."""
     titles = [" + ".join(named.name for named in one.plugins.values()) for one in ingredients]
     if len(titles) == 1:
         return titles[0]
-    pairs = zip(ingredients, titles, strict=True)
-    return f"blend of {', '.join(f'{one.weight} x {title}' for one, title in pairs)}"
+    weights: Counter[str] = Counter()
+    for one, title in zip(ingredients, titles, strict=True):
+        weights[title] += one.weight
+    return f"blend of {', '.join(f'{weight} x {title}' for title, weight in weights.most_common())}"
 
 
 @dataclass(frozen=True)

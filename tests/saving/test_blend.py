@@ -69,6 +69,15 @@ def test_members_are_divided_and_none_goes_without(registry: Registry) -> None:
     assert divided.singles[2] == parts[2][1]
 
 
+def test_parts_of_equal_names_are_told_as_one(registry: Registry) -> None:
+    parts = [
+        (1, single(registry, "naive")),
+        (2, single(registry, "bagging")),
+        (2, single(registry, "bagging", members=5)),
+    ]
+    assert str(Blend.divided(parts)).startswith("blend of 4 x bagging + ")
+
+
 def test_a_blend_says_what_it_is(blend: Blend) -> None:
     assert (
         str(blend) == "blend of 2 x probtagging + knn + logistic, 1 x naive + lightgbm, 1 x naive + logistic"
