@@ -41,7 +41,7 @@ class Blending:
         """What was decided, and why, in one plain sentence."""
         if self.unasked or self.gain is None:
             return f"The model is {self.instead}: {self.unasked or 'there was nothing to blend'}."
-        told = f"on {self.gain}, blending changes AUL_PU by {self.gain.figures}"
+        told = f"on {self.gain.evidence}, blending changes AUL_PU by {self.gain.figures}"
         if self.is_taken:
             return f"The model is a blend of {len(self.weights)} trials: {told}, which is more than one standard error."
         if len(self.weights) < 2:

@@ -33,7 +33,9 @@ class Caution:
         """What was decided, and why, in one plain sentence; nothing where nothing is known."""
         if self.gain is None:
             return ""
-        told = f"on {self.gain}, choosing the best trial instead changes AUL_PU by {self.gain.figures}"
+        told = (
+            f"on {self.gain.evidence}, choosing the best trial instead changes AUL_PU by {self.gain.figures}"
+        )
         if self.keeps_default:
             return f"The default is kept: {told}, which is not above one standard error."
         return f"The default is left: {told}, which is more than one standard error."

@@ -111,7 +111,9 @@ class Gain:
         """The difference and its standard error."""
         return f"{self.difference:+.4f} (standard error {self.stderr:.4f})"
 
-    def __str__(self) -> str:
+    @property
+    def evidence(self) -> str:
+        """On which rows it was found."""
         return f"{self.n_labelled:,} labelled rows of folds that did not choose"
 
 
