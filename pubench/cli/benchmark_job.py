@@ -29,9 +29,8 @@ def main(arguments: list[str]) -> None:
     registry = load_registry([Path(file) for file in files])
     means = Means(registry, tuple(files), machine_cache(), int(threads), Path())
     serve(means, Preparation(registry).prepare, 0, outgoing)
-    os._exit(
-        0
-    )  # nothing is left to do, and taking down all libraries takes a second that the runner would wait
+    # Nothing is left to do, and taking down all libraries takes a second that the runner would wait.
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def show(records: Path, *, markdown: bool, into: Path | None, as_json: bool) -> 
 
 
 def _warn_of(reasons: Sequence[str]) -> None:
-    """Say in one line which files are left out; the page and --json name them all."""
+    """Say in one line which files are left out; the page names them all."""
     from pubench.cli.render import terminal  # noqa: PLC0415 - heavy imports happen when used
 
     if len(reasons) == 1:

@@ -162,10 +162,11 @@ def _differences(specs: Mapping[str, RunSpec]) -> dict[str, str]:
     settings = {key: _settings(spec) for key, spec in specs.items()}
     names = sorted(set().union(*settings.values()))
     differing = [name for name in names if len({one.get(name) for one in settings.values()}) > 1]
-    short = Counter(name.partition(".")[2] for name in differing)
-    shown = {name: name.partition(".")[2] for name in differing if short[name.partition(".")[2]] == 1}
+    bare = {name: name.partition(".")[2] for name in differing}
+    times = Counter(bare.values())
+    shown = {name: short if times[short] == 1 else name for name, short in bare.items()}
     told = {
-        key: ", ".join(f"{word(shown.get(name, name))} {one[name]}" for name in differing[:3] if name in one)
+        key: ", ".join(f"{word(shown[name])} {one[name]}" for name in differing[:3] if name in one)
         or "default"
         for key, one in settings.items()
     }

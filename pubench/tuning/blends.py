@@ -6,8 +6,7 @@ from itertools import islice
 
 from pubench.tuning.out_of_fold import OutOfFold
 from pubench.tuning.selection import Gain, Strategy, best_single, held_out_gain, mean_value, select
-from pubench.tuning.study import Trial
-from pubench.types import tell_nobody
+from pubench.types import FloatVector, tell_nobody
 
 #: Only so many of the best trials are looked at.
 _MOST_TRIALS = 15
@@ -50,7 +49,7 @@ class Blending:
 
 
 def find_blend(
-    trials: Sequence[Trial],
+    every: Mapping[int, FloatVector],
     rivals: Sequence[int],
     out_of_fold: OutOfFold,
     instead: str = Blending.instead,
@@ -62,13 +61,12 @@ def find_blend(
     would be taken for having more members alone.
 
     Args:
-        trials: all that ended.
+        every: the out-of-fold scores of trials that saw all folds, the best first, by number.
         rivals: numbers of the trials one of which is taken otherwise.
-        out_of_fold: the scores of all of them.
+        out_of_fold: ranks them, and has those that were judged in full.
         instead: what the model is if it is no blend.
         progress: is told the share of the work that is done.
     """
-    every = out_of_fold.drafts(trials)
     drafts = dict(sorted(islice(every.items(), _MOST_TRIALS)))
     if len(drafts) < 2:
         return Blending(unasked="fewer than two trials saw all folds here", instead=instead)

@@ -5,12 +5,13 @@ choosing is worth on rows that did not choose: for each fold, the trial that is 
 default. Where labelled rows are few, that is often a loss.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pubench.tuning.out_of_fold import OutOfFold
 from pubench.tuning.selection import Gain, Strategy, best_single, held_out_gain
 from pubench.tuning.study import Trial
+from pubench.types import FloatVector
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,14 @@ class Caution:
         return f"The default is left: {told}, which is more than one standard error."
 
 
-def weigh(trials: Sequence[Trial], default: Trial | None, out_of_fold: OutOfFold) -> Caution:
-    """Return what choosing among trials is worth; all of them, and the default, as the drafts that they were judged as."""
-    drafts = out_of_fold.drafts(trials)
+def weigh(drafts: Mapping[int, FloatVector], default: Trial | None, out_of_fold: OutOfFold) -> Caution:
+    """Return what choosing among trials is worth.
+
+    Args:
+        drafts: the out-of-fold scores of all that may be chosen, by number, as they were judged.
+        default: the trial of the default, one of them; None where it saw not all folds.
+        out_of_fold: ranks them.
+    """
     if default is None or default.number not in drafts or len(drafts) < 2:
         return Caution()
     chosen = Strategy(out_of_fold.ranked(list(drafts.values())), best_single)

@@ -198,10 +198,11 @@ class Run:
         best, full = self._choose(trials, folds, inner.X.n_rows)
         self._done("finalists")
         out_of_fold, default = OutOfFold(self._folder, folds, inner.s), self._default(trials)
-        caution = weigh(trials, default, out_of_fold)
+        drafts = out_of_fold.drafts(trials)
+        caution = weigh(drafts, default, out_of_fold)
         if caution.keeps_default and default is not None:
             best = default
-        blending = self._blend(trials, full, caution, best, out_of_fold)
+        blending = self._blend(drafts, full, caution, best, out_of_fold)
         tuned = self._configuration(trials, blending, best)
         outcome = self._final(tuned, inner, folds, self._data.take(split.test))
         self._done("final models")
@@ -295,7 +296,7 @@ class Run:
 
     def _blend(
         self,
-        trials: Sequence[Trial],
+        drafts: Mapping[int, FloatVector],
         full: Mapping[int, float],
         caution: Caution,
         best: Trial,
@@ -311,7 +312,7 @@ class Run:
 
         progress(0.0)
         rivals = [best.number] if caution.keeps_default else sorted(full)
-        blending = find_blend(trials, rivals, out_of_fold, instead, progress)
+        blending = find_blend(drafts, rivals, out_of_fold, instead, progress)
         self._done("blend")
         return blending
 

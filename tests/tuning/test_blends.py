@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from pubench.plugin_api import Kind
 from pubench.registry import Registry
 from pubench.saving.configuration import Named, configure
 from pubench.seeds import Seed
-from pubench.tuning.blends import find_blend
+from pubench.tuning.blends import Blending, find_blend
 from pubench.tuning.inner import InnerFold, Plan, inner_folds
 from pubench.tuning.judging import aul_of
 from pubench.tuning.out_of_fold import OutOfFold
@@ -46,6 +47,10 @@ def trial(number: int, scores: np.ndarray, folds: tuple[InnerFold, ...], registr
     return Trial(number, configuration, {}, Status.OK, value=value, placements=tuple(placed))
 
 
+def blended(trials: list[Trial], rivals: list[int], out_of_fold: OutOfFold, **more: Any) -> Blending:
+    return find_blend(out_of_fold.drafts(trials), rivals, out_of_fold, **more)
+
+
 @pytest.fixture
 def trials(folds: tuple[InnerFold, ...], registry: Registry, tmp_path: Path) -> list[Trial]:
     for number, scores in enumerate(SCORES):
@@ -55,7 +60,7 @@ def trials(folds: tuple[InnerFold, ...], registry: Registry, tmp_path: Path) -> 
 
 def test_a_blend_is_found_and_told(trials: list[Trial], folds: tuple[InnerFold, ...], tmp_path: Path) -> None:
     told: list[float] = []
-    found = find_blend(trials, [], OutOfFold(tmp_path, folds, S), progress=told.append)
+    found = blended(trials, [], OutOfFold(tmp_path, folds, S), progress=told.append)
     assert found.is_taken
     assert 1 in found.weights
     assert found.gain is not None
@@ -69,7 +74,7 @@ def test_what_beats_single_drafts_must_beat_finalists_in_full(
     trials: list[Trial], folds: tuple[InnerFold, ...], tmp_path: Path
 ) -> None:
     leave(tmp_path, -1, SCORES[0] + SCORES[1], folds)  # trial 0 in full
-    found = find_blend(trials, [0], OutOfFold(tmp_path, folds, S))
+    found = blended(trials, [0], OutOfFold(tmp_path, folds, S))
     assert len(found.weights) > 1
     assert not found.is_taken
     assert "a single trial" in found.sentence
@@ -77,7 +82,7 @@ def test_what_beats_single_drafts_must_beat_finalists_in_full(
 
 
 def test_no_blend_of_one_trial(trials: list[Trial], folds: tuple[InnerFold, ...], tmp_path: Path) -> None:
-    found = find_blend(trials[:1], [], OutOfFold(tmp_path, folds, S))
+    found = blended(trials[:1], [], OutOfFold(tmp_path, folds, S))
     assert not found.is_taken
     assert "fewer than two trials" in found.sentence
 
@@ -85,7 +90,7 @@ def test_no_blend_of_one_trial(trials: list[Trial], folds: tuple[InnerFold, ...]
 def test_no_blend_of_equals(trials: list[Trial], folds: tuple[InnerFold, ...], tmp_path: Path) -> None:
     leave(tmp_path, 1, SCORES[0], folds)
     twins = [trials[0], replace(trials[0], number=1)]
-    found = find_blend(twins, [], OutOfFold(tmp_path, folds, S))
+    found = blended(twins, [], OutOfFold(tmp_path, folds, S))
     assert found.weights == {0: 1}
     assert "no blend of trials is better" in found.sentence
 
@@ -105,6 +110,6 @@ def test_trials_whose_scores_are_not_here_are_left_out(
         path.write_bytes(b"x")
     else:
         np.save(path, np.load(path) * np.float32(np.inf))
-    found = find_blend(trials, [], OutOfFold(tmp_path, folds, S))
+    found = blended(trials, [], OutOfFold(tmp_path, folds, S))
     assert 1 not in found.weights
     assert not found.is_taken

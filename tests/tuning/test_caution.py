@@ -42,7 +42,7 @@ def searched(
 
 def judged(edges: list[float], registry: Registry, folder: Path, seed: int = 0) -> Caution:
     trials, out_of_fold = searched(edges, registry, folder, seed)
-    return weigh(trials, trials[0], out_of_fold)
+    return weigh(out_of_fold.drafts(trials), trials[0], out_of_fold)
 
 
 def test_a_trial_that_sees_more_is_taken(registry: Registry, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_where_nothing_is_known_nothing_is_kept(missing: str, registry: Registry
     if missing == "its scores":
         (tmp_path / "scores-0.npy").unlink()
     found = weigh(
-        trials[:1] if missing == "all others" else trials,
+        out_of_fold.drafts(trials[:1] if missing == "all others" else trials),
         None if missing == "default" else trials[0],
         out_of_fold,
     )
