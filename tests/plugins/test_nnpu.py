@@ -182,11 +182,10 @@ def test_the_penalty_is_a_part_of_the_gradient() -> None:
 def test_numpy_puts_out_what_jax_does(net: str) -> None:
     data, _ = draw(700)
     weights, running = nnpu_training._first(ARCHITECTURES[net], 6, Seed(4))
-    start, step = nnpu_training._compiled(Descent())
-    state = start(weights)
-    for _ in range(3):
-        batch = (data.X.values[data.s], data.X.values[~data.s], np.float32(0.01))
-        weights, running, state = step(weights, running, state, *batch)
+    start, advance = nnpu_training._compiled(Descent())
+    kinds = [np.tile(np.flatnonzero(kind), (3, 1)) for kind in (data.s, ~data.s)]
+    state = (weights, running, start(weights))
+    weights, running, _ = advance(state, data.X.values, *kinds, np.float32(0.01))
     values, figures = jnp.asarray(data.X.values), iter(running)
     for layer in weights[:-1]:
         values = values @ layer["weight"]
@@ -207,6 +206,19 @@ def test_batch_normalisation_gives_hidden_units_mean_0_and_variance_1() -> None:
     hidden = data.X.values @ weights[0]["weight"]
     np.testing.assert_allclose(figures[0]["mean"], hidden.mean(axis=0), atol=1e-5)
     np.testing.assert_allclose(figures[0]["var"], hidden.var(axis=0, ddof=1), rtol=1e-4)
+
+
+def test_steps_taken_in_several_calls_are_those_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, _ = draw(500)
+
+    def train() -> Any:
+        descent = Descent(batch=100, steps=13)
+        return train_net(ARCHITECTURES["3lp"], data.X.values, data.s, 0.01, descent, Seed(0), ONE)
+
+    weights = [layer.weight for layer in train().layers]
+    monkeypatch.setattr(nnpu_training, "_STEPS", 4)
+    for found, expected in zip(train().layers, weights, strict=True):
+        np.testing.assert_allclose(found.weight, expected, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("net", NETS)
