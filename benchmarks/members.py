@@ -7,12 +7,14 @@ The rows are bank1's (a smaller draw of the same rates), numbers alone so that e
 on the same tags and with the same parameters, as far as the library's class has them, and are judged on rows that
 neither has seen. The loop gives each fit all cores. Both run in one process, in turn; the ratio is theirs. A third
 figure is what ProbTagging's own option `negatives = "sampled"` makes of it: each member sees all its positives and so
-many negatives per positive (--ratio), drawn anew for each.
+many negatives per positive (--ratio), drawn anew for each. Last, the same loop with each class as its library ships it:
+a few fits (--stock), their mean time times the members.
 """
 
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
 from xgboost import XGBClassifier
 
-from pubench import aul_pu_interval
+from pubench import AULInterval, aul_pu_interval
 from pubench.data.sources import Wanted, open_dataset
 from pubench.data.splits import holdout
 from pubench.ensembles import Ensemble, Trainer
@@ -46,6 +48,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--learner", nargs="+", default=["lightgbm", "xgboost", "catboost"])
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--ratio", type=float, default=20.0)
+    parser.add_argument("--stock", type=int, default=3)
     return parser.parse_args()
 
 
@@ -90,6 +93,13 @@ def catboost_class(learner: Learner, seed: int) -> Any:
     )  # fmt: skip
 
 
+STOCK: dict[str, Callable[[int], Any]] = {
+    "lightgbm": lambda seed: LGBMClassifier(n_jobs=-1, random_state=seed, verbose=-1),
+    "xgboost": lambda seed: XGBClassifier(n_jobs=-1, random_state=seed),
+    "catboost": lambda seed: CatBoostClassifier(
+        thread_count=-1, random_seed=seed, verbose=False, allow_writing_files=False
+    ),
+}
 CLASSES: dict[str, Callable[[Learner, int], Any]] = {
     "lightgbm": lightgbm_class,
     "xgboost": xgboost_class,
@@ -107,19 +117,18 @@ def ours(learner: Learner, train: PUData, tags: list[Tags], test: PUData) -> tup
     return seconds, Ensemble.of(trainer, members, resources).predict(test.X, resources)
 
 
-def loop(learner: Learner, train: PUData, tags: list[Tags], test: PUData) -> tuple[float, FloatVector]:
-    """Do the same with the library's own class, member by member."""
+def loop(
+    make: Callable[[int], Any], train: PUData, tags: list[Tags], test: PUData
+) -> tuple[float, FloatVector]:
+    """Do the same with a class of the library, member by member."""
     start = time.perf_counter()
-    models = []
-    for number, tag in enumerate(tags):
-        model = CLASSES[learner.name](learner, number)
-        models.append(model.fit(train.X.values, tag.positive))
+    models = [make(number).fit(train.X.values, tag.positive) for number, tag in enumerate(tags)]
     seconds = time.perf_counter() - start
     return seconds, np.mean([model.predict_proba(test.X.values)[:, 1] for model in models], axis=0)
 
 
 def main() -> None:
-    """Print a line per learner."""
+    """Print four lines per learner."""
     options, registry = parse(), load_registry()
     train, test = draw(options.rows, registry)
     print(
@@ -135,18 +144,26 @@ def main() -> None:
     for name in options.learner:
         plugin: Any = registry.find(name, Kind.LEARNER).plugin
         learner = plugin()
+        matched = partial(CLASSES[name], learner)
         ours(learner, train, tags[:2], test)  # both have their libraries loaded and warm
-        loop(learner, train, tags[:2], test)
+        loop(matched, train, tags[:2], test)
         seconds = []
         for _ in range(options.repeats):
-            runs = [ours(learner, train, tags, test), loop(learner, train, tags, test)]
+            runs = [ours(learner, train, tags, test), loop(matched, train, tags, test)]
             runs.append(ours(learner, train, sampled, test))
+            few, scores = loop(STOCK[name], train, tags[: options.stock], test)
+            runs.append((few * len(tags) / options.stock, scores))
             seconds.append([run[0] for run in runs])
-        mine, theirs, few = np.median(seconds, axis=0)
-        a, b, c = (aul_pu_interval(test.s, scores) for _, scores in runs)
+        show(name, np.median(seconds, axis=0), [aul_pu_interval(test.s, scores) for _, scores in runs])
+
+
+def show(name: str, seconds: npt.NDArray[np.float64], judged: list[AULInterval]) -> None:
+    """Print the lines of one learner."""
+    titles = ("ours", "loop, the same parameters", "ours, sampled negatives", "loop, the library's defaults")
+    for title, took, interval in zip(titles, seconds, judged, strict=True):
         print(
-            f"  {name:9} ours {mine:5.1f} s, loop {theirs:5.1f} s: {theirs / mine:.1f}x; AUL_PU {a.estimate:.4f} against "
-            f"{b.estimate:.4f}, standard error {a.stderr:.4f}; sampled {few:.1f} s: {theirs / few:.1f}x, {c.estimate:.4f}",
+            f"  {name:9} {title:28} {took:7.1f} s ({took / seconds[0]:5.2f} x ours), "
+            f"AUL_PU {interval.estimate:.4f} (standard error {interval.stderr:.4f})",
             flush=True,
         )
 
