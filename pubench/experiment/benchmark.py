@@ -71,6 +71,10 @@ class BenchOrder:
         memory = share if stated.memory_gib is None else int(stated.memory_gib * 2**30)
         return Limits(self.seconds or minutes, self.memory_bytes or memory)
 
+    def due(self, records: Mapping[str, Record]) -> list[Job]:
+        """Return the jobs that are to be run, given the records that are there, by key."""
+        return [job for job in self.plan.jobs if _is_due(job, records.get(job.spec.key), self.retry)]
+
     @property
     def executor(self) -> Executor:
         """Where jobs run."""
@@ -124,7 +128,7 @@ def bench(order: BenchOrder, registry: Registry, watcher: Watcher) -> Benched:
     folder = OutFolder(order.out)
     with folder.held(order.suite, must_exist=order.resume):
         records = folder.known(order.plan.jobs)
-        due = [job for job in order.plan.jobs if _is_due(job, records.get(job.spec.key), order.retry)]
+        due = order.due(records)
         watcher.planned(len(due), len(order.plan.jobs) - len(due))
         for job, finished in _executed(order, due, watcher):
             records[job.spec.key] = folder.keep(finished, replace=job.spec.key in records)

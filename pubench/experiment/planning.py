@@ -12,7 +12,7 @@ from pubench.method_api import Method
 from pubench.plugin_api import Kind
 from pubench.records.record import RunSpec
 from pubench.registry import Registry
-from pubench.saving.configuration import Named, configure
+from pubench.saving.configuration import KINDS, Named, configure
 from pubench.tuning.search_space import SearchSpace, narrowed
 from pubench.types import Json
 
@@ -52,8 +52,9 @@ class Plan:
 
 
 def label_of(configuration: Mapping[str, Json]) -> str:
-    """Return the names of a configuration's plugins."""
-    return " + ".join(str(part["name"]) for part in configuration.values() if isinstance(part, Mapping))
+    """Return the names of a configuration's plugins, the method first; files may have them in another order."""
+    parts = (configuration.get(kind) for kind in KINDS)
+    return " + ".join(str(part["name"]) for part in parts if isinstance(part, Mapping))
 
 
 def make_plan(

@@ -88,7 +88,10 @@ def test_data_that_is_not_there_fails_or_is_left_out(
     assert "There is no data set 'nowhere'" in reasons["nowhere"]
     suite.write_text('missing_data = "skip"\n' + suite.read_text())
     planned = bench(suite, "--dry-run", "--json")
-    assert {job["spec"]["dataset"] for job in json.loads(planned.stdout)["jobs"]} == {"tiny"}
+    assert {(job["spec"]["dataset"], job["due"]) for job in json.loads(planned.stdout)["jobs"]} == {
+        ("tiny", False)
+    }
+    assert "jobs have a record. 0 jobs, about" in " ".join(bench(suite, "--dry-run").stdout.split())
     assert len(json.loads(planned.stdout)["notices"]) == 2
 
 

@@ -10,6 +10,7 @@ from pubench.experiment.estimates import Estimator, longest_first, total_seconds
 from pubench.experiment.planning import Plan, make_plan
 from pubench.experiment.shipped import shipped_suites
 from pubench.experiment.suite import read_suite
+from pubench.records.files import read_record, write_record
 from pubench.records.record import DataFacts, Record
 from pubench.registry import Registry, load_registry
 from pubench.types import Status
@@ -97,6 +98,14 @@ def test_estimates_grow_with_the_data_and_follow_records(tmp_path: Path, registr
     unlike = Record(job.spec, Status.OK, data=far, metrics={"aul_pu": 0.5}, seconds={"total": 40.0})
     assert not Estimator([unlike]).estimate(job).from_records
     assert total_seconds([known, known], 2) == pytest.approx(20.0)
+
+
+def test_estimates_follow_records_that_were_read_from_files(tmp_path: Path, registry: Registry) -> None:
+    (job, *_) = planned(tmp_path, "methods = ['probtagging']", registry).jobs
+    facts = DataFacts("0" * 32, 300, 3, 200, 10, 100, 5)
+    record = Record(job.spec, Status.OK, data=facts, metrics={"aul_pu": 0.5}, seconds={"total": 40.0})
+    read = read_record(write_record(tmp_path, record))
+    assert Estimator([read]).estimate(job).seconds == pytest.approx(40.0)
 
 
 def test_the_longest_jobs_come_first_and_equal_ones_as_they_stand(tmp_path: Path, registry: Registry) -> None:

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
@@ -14,6 +14,7 @@ from rich.text import Text
 from pubench.cli.render.terminal import bold, console, facts, print_json, table
 from pubench.experiment.benchmark import Benched, BenchOrder, Watcher
 from pubench.experiment.estimates import Estimate, Estimator, earlier_records, total_seconds
+from pubench.experiment.folders import OutFolder
 from pubench.experiment.planning import Job
 from pubench.experiment.shipped import shipped_suites
 from pubench.experiment.suite import read_suite
@@ -46,24 +47,28 @@ def duration(seconds: float) -> str:
 
 
 def show_plan(order: BenchOrder, *, as_json: bool) -> None:
-    """Print the jobs of a run and how long they may take."""
+    """Print the jobs of a run that have no record yet, and how long they may take."""
     estimator = Estimator(earlier_records(order.out))
-    estimates = [estimator.estimate(job) for job in order.plan.jobs]
+    due = order.due(OutFolder(order.out).known(order.plan.jobs))
+    estimates = {job.spec.key: estimator.estimate(job) for job in due}
+    total = total_seconds(list(estimates.values()), order.workers)
     if as_json:
-        print_json(_plan_json(order, estimates))
+        print_json(_plan_json(order, estimates, total))
         return
     out, limits = console(), order.limits
-    shown = table("data set", "theta_O", "folds", "configuration", "jobs", "time each")
-    for row in _plan_rows(order.plan.jobs, estimates):
-        shown.add_row(*row)
     out.print(bold(order.suite.title))
-    out.print(shown)
+    if due:
+        shown = table("data set", "theta_O", "folds", "configuration", "jobs", "time each")
+        for row in _plan_rows(due, list(estimates.values())):
+            shown.add_row(*row)
+        out.print(shown)
     for notice in order.plan.notices:
         out.print(notice)
-    known = sum(estimate.from_records for estimate in estimates)
-    basis = f"{known} by earlier records of the same method at a similar size, {len(estimates) - known} by a rough guess"
-    total = duration(total_seconds(estimates, order.workers))
-    out.print(f"{len(estimates)} jobs, about {total} with {order.workers} side by side ({basis}).")
+    if len(due) < len(order.plan.jobs):
+        out.print(f"{len(order.plan.jobs) - len(due)} of {len(order.plan.jobs)} jobs have a record.")
+    known = sum(estimate.from_records for estimate in estimates.values())
+    basis = f"{known} by earlier records of the same method at a similar size, {len(due) - known} by a rough guess"
+    out.print(f"{len(due)} jobs, about {duration(total)} with {order.workers} side by side ({basis}).")
     out.print(
         f"Each may take {duration(limits.seconds)} and {limits.memory_bytes / 2**30:.1f} GiB. They go to {order.out}."
     )
@@ -83,7 +88,8 @@ def _plan_rows(jobs: Sequence[Job], estimates: Sequence[Estimate]) -> Iterator[t
         yield (*traits, str(len(numbers)), each)
 
 
-def _plan_json(order: BenchOrder, estimates: Sequence[Estimate]) -> dict[str, Json]:
+def _plan_json(order: BenchOrder, estimates: Mapping[str, Estimate], total: float) -> dict[str, Json]:
+    none = Estimate(0.0, from_records=True)
     return {
         "suite": order.suite.name,
         "out": str(order.out),
@@ -92,12 +98,13 @@ def _plan_json(order: BenchOrder, estimates: Sequence[Estimate]) -> dict[str, Js
                 "key": job.spec.key,
                 "spec": job.spec.to_json(),
                 "problem": job.problem,
-                "seconds": round(estimate.seconds, 1),
-                "from_records": estimate.from_records,
+                "due": job.spec.key in estimates,
+                "seconds": round(estimates.get(job.spec.key, none).seconds, 1),
+                "from_records": estimates.get(job.spec.key, none).from_records,
             }
-            for job, estimate in zip(order.plan.jobs, estimates, strict=True)
+            for job in order.plan.jobs
         ],
-        "seconds": round(total_seconds(estimates, order.workers), 1),
+        "seconds": round(total, 1),
         "notices": list(order.plan.notices),
     }
 
