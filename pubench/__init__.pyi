@@ -1,4 +1,6 @@
 from .blas import blas_threads as blas_threads
+from .blending import Blended as Blended
+from .blending import Voter as Voter
 from .data.splits import holdout as holdout
 from .data.splits import stratified_folds as stratified_folds
 from .data.views import Labelling as Labelling

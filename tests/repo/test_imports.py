@@ -36,7 +36,7 @@ PUBLIC = {
     "FittedEnsemble", "FittedMethod", "FittedSimilarity", "Float", "FloatVector", "IndexVector", "Int", "Learner", "Method", "Model",
     "NotApplicableError", "PUData", "ParameterError", "Parts", "Prepared", "PubenchError", "Resources", "Scores", "Seed", "Similarity",
     "Table", "Tags", "Takes", "Truth", "content_key", "blas_threads", "hookimpl", "Ensemble", "Json", "Kind", "Related",
-    "Trainer", "read_json", "write_json",
+    "Trainer", "read_json", "write_json", "Blended", "Voter",
     # scikit-learn classifiers
     "PUClassifier", "ProbTaggingClassifier", "load_classifier",
     # Steps 2 and 3 of ProbTagging
