@@ -240,7 +240,9 @@ def _from_near_to_far(centres: Any, point: Any, distances: Any, ends: Any, order
 
 
 #: Among so many times as many leaves, close to the group, each query finds those nearest to itself.
-_CLOSE = 16
+_CLOSE = 8
+#: Queries look into near leaves in so many rounds: an eighth of the leaves, a quarter, the rest. Most need the first alone.
+_ROUNDS = 3
 
 
 class Queries(NamedTuple):
@@ -265,7 +267,7 @@ class Task(NamedTuple):
     Attributes:
         k_max: the last rank of interest.
         listed: how many of the nearest positives are ranked.
-        leaves: how many leaves near each query are looked at one by one.
+        leaves: into how many leaves near each query a first look looks.
         folds: the number of folds, at least 1.
     """
 
@@ -273,6 +275,16 @@ class Task(NamedTuple):
     listed: int
     leaves: int
     folds: int
+
+
+class Search(NamedTuple):
+    """What stays as it is while rows are counted; the attributes are the arguments of `rank_positives`."""
+
+    held_out: Any
+    queries: Queries
+    leaves: Leaves
+    bounds: Bounds
+    task: Task
 
 
 class Lists(NamedTuple):
@@ -310,6 +322,7 @@ class Workspace(NamedTuple):
         three, most, products, hits, passed: what a scan needs.
         distances, ends, order: what ordering leaves needs.
         close, centres: the leaves close to the group, and their centres.
+        rounds: shape (close, n), uint8; in which round a query looks into a close leaf, `_ROUNDS` for never.
         looked: shape (1,); how many rows had to be looked at themselves.
     """
 
@@ -329,6 +342,7 @@ class Workspace(NamedTuple):
     order: Any
     close: Any
     centres: Any
+    rounds: Any
     looked: Any
 
 
@@ -378,6 +392,7 @@ def _workspace(queries: Queries, leaves: int, task: Task) -> Workspace:
         np.empty(leaves, np.int64),
         np.empty(close, np.int64),
         np.empty((HALF, close), np.float32),
+        np.empty((close, n), np.uint8),
         np.zeros(1, np.int64),
     )
 
@@ -545,31 +560,6 @@ def _narrow(i: int, queries: Queries, bounds: Bounds, k_max: int, lists: Lists, 
 
 
 @njit(nogil=True, cache=True, _nrt=False)
-def _count_near(
-    held_out: Any, queries: Queries, leaves: Leaves, bounds: Bounds, task: Task, lists: Lists, work: Workspace
-) -> None:
-    """Count in the leaves nearest to each query: query by query, because near means another leaf for each."""
-    n, close = len(queries.rows), len(work.close)
-    _from_near_to_far(leaves.centres, queries.points[n // 2], work.distances, work.ends, work.order)
-    for which in range(close):
-        work.close[which] = work.order[which]
-        for j in range(HALF):
-            work.centres[j, which] = leaves.centres[j, work.close[which]]
-    order = work.order[:close]
-    for i in range(n):
-        _narrow(i, queries, bounds, task.k_max, lists, work)
-        _from_near_to_far(work.centres, queries.points[i], work.distances, work.ends, order)
-        for which in order[: task.leaves]:
-            if work.radii[i] < 0:
-                break
-            leaf = work.close[which]
-            found = _look_into(leaves, leaf, i, queries, work)
-            if found > 0:
-                _count_leaf(held_out, leaves, leaf, work.passed[:found], i, queries, lists)
-                _narrow(i, queries, bounds, task.k_max, lists, work)
-
-
-@njit(nogil=True, cache=True, _nrt=False)
 def _choose(leaves: Leaves, leaf: int, work: Workspace) -> int:
     """Write to `work.near` the queries whose radius touches the box of a leaf, and return their number."""
     _box_squares(leaves.low[leaf], leaves.high[leaf], work.points, work.boxes)
@@ -596,28 +586,72 @@ def _scan_next_three(
 
 
 @njit(nogil=True, cache=True, _nrt=False)
-def _count_all(
-    held_out: Any, queries: Queries, leaves: Leaves, bounds: Bounds, task: Task, lists: Lists, work: Workspace
-) -> None:
+def _count_chosen(leaf: int, chosen: int, search: Search, lists: Lists, work: Workspace) -> None:
+    """Count the rows of a leaf around the first `chosen` queries of `work.near`."""
+    held_out, queries, leaves, bounds, task = search
+    for start in range(0, chosen, 3):
+        for which in range(_scan_next_three(leaves, leaf, start, chosen, queries, work)):
+            if work.hits[which] == 0:  # as in most leaves
+                continue
+            i = work.near[start + which]
+            products = work.products[which * LEAF : (which + 1) * LEAF]
+            found = _second_half(leaves, leaf, i, products, queries, work)
+            work.looked[0] += found
+            if found > 0:
+                _count_leaf(held_out, leaves, leaf, work.passed[:found], i, queries, lists)
+                _narrow(i, queries, bounds, task.k_max, lists, work)
+
+
+@njit(nogil=True, cache=True, _nrt=False)
+def _plan_near(queries: Queries, leaves: Leaves, task: Task, work: Workspace) -> None:
+    """Write to `work.rounds` which of the close leaves each query looks into, the nearest to itself first."""
+    n, close = len(queries.rows), len(work.close)
+    _from_near_to_far(leaves.centres, queries.points[n // 2], work.distances, work.ends, work.order)
+    for which in range(close):
+        work.close[which] = work.order[which]
+        for j in range(HALF):
+            work.centres[j, which] = leaves.centres[j, work.close[which]]
+        for i in range(n):
+            work.rounds[which, i] = _ROUNDS
+    order = work.order[:close]
+    for i in range(n):
+        if work.radii[i] >= 0:
+            _from_near_to_far(work.centres, queries.points[i], work.distances, work.ends, order)
+            for place in range(min(task.leaves, close)):
+                work.rounds[order[place], i] = (8 * place >= task.leaves) + (8 * place >= 3 * task.leaves)
+
+
+@njit(nogil=True, cache=True, _nrt=False)
+def _choose_near(which: int, turn: int, work: Workspace) -> int:
+    """Write to `work.near` the queries that look into a close leaf in this round, and return their number."""
+    chosen = 0
+    for i in range(len(work.radii)):
+        work.near[chosen] = i
+        chosen += (work.rounds[which, i] == turn) & (work.radii[i] >= 0)
+    return chosen
+
+
+@njit(nogil=True, cache=True, _nrt=False)
+def _count_near(search: Search, lists: Lists, work: Workspace) -> None:
+    """Count in the leaves nearest to each query: near means others for each, but what is in the cache serves several."""
+    for i in range(len(search.queries.rows)):
+        _narrow(i, search.queries, search.bounds, search.task.k_max, lists, work)
+    _plan_near(search.queries, search.leaves, search.task, work)
+    for turn in range(_ROUNDS):
+        for which in range(len(work.close)):
+            _count_chosen(work.close[which], _choose_near(which, turn, work), search, lists, work)
+
+
+@njit(nogil=True, cache=True, _nrt=False)
+def _count_all(search: Search, lists: Lists, work: Workspace) -> None:
     """Count in all leaves, all queries side by side."""
+    queries, leaves = search.queries, search.leaves
     n = len(queries.rows)
     for i in range(n):
-        _narrow(i, queries, bounds, task.k_max, lists, work)
+        _narrow(i, queries, search.bounds, search.task.k_max, lists, work)
     _from_near_to_far(leaves.centres, queries.points[n // 2], work.distances, work.ends, work.order)
     for leaf in work.order:
-        chosen = _choose(leaves, leaf, work)
-        for start in range(0, chosen, 3):
-            for which in range(_scan_next_three(leaves, leaf, start, chosen, queries, work)):
-                if work.hits[which] == 0:  # as in most leaves
-                    continue
-                i = work.near[start + which]
-                products = work.products[which * LEAF : (which + 1) * LEAF]
-                found = _second_half(leaves, leaf, i, products, queries, work)
-                work.looked[0] += found
-                if found > 0:
-                    passed = work.passed[:found]
-                    _count_leaf(held_out, leaves, leaf, passed, i, queries, lists)
-                    _narrow(i, queries, bounds, task.k_max, lists, work)
+        _count_chosen(leaf, _choose(leaves, leaf, work), search, lists, work)
 
 
 @njit(nogil=True, cache=True)
@@ -646,7 +680,7 @@ def settle_near(
     """
     lists, work = empty_lists(held_out, queries, task), _workspace(queries, len(leaves.halves), task)
     _list_nearest(queries, positives, bounds, lists, work)
-    _count_near(held_out, queries, leaves, bounds, task, lists, work)
+    _count_near(Search(held_out, queries, leaves, bounds, task), lists, work)
     return lists.count > 0
 
 
@@ -671,11 +705,7 @@ def rank_positives(
     """
     lists, work = empty_lists(held_out, queries, task), _workspace(queries, len(leaves.halves), task)
     _list_nearest(queries, positives, bounds, lists, work)
-    # A first count shows which positives are too far to matter; the second one, within less, counts every row once.
-    _count_near(held_out, queries, leaves, bounds, task, lists, work)
-    lists.nearer[:] = 0
-    lists.away[:] = 0
-    _count_all(held_out, queries, leaves, bounds, task, lists, work)
+    _count_all(Search(held_out, queries, leaves, bounds, task), lists, work)
     return lists.count, lists.rows, final_ranks(held_out, lists, task.k_max), work.looked[0]
 
 

@@ -10,17 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pubench.neighbors.brute import Centred, rank_by_products
-from pubench.neighbors.kernels import LEAF, Bounds, Leaves, Queries, Task, rank_positives, settle_near
+from pubench.neighbors.kernels import Bounds, Leaves, Queries, Task, rank_positives, settle_near
 from pubench.threads import in_order
 from pubench.types import BoolVector, FloatVector, IndexVector
 
-#: Leaves near a query that are looked at for it alone: they settle most queries, and shorten the way of the others.
-_NEAR = 64
-#: The same before a full look, which finds the rest by itself.
-_NEAR_BEFORE_ALL = 32
+#: Leaves near a query that a first look looks into: they settle most queries.
+_NEAR = 192
+#: Queries that share a first look: near leaves are many, and one that is in the cache serves several of them.
+_CLOSE_TOGETHER = 512
 #: Queries that go through all leaves together: so often is a leaf used once it is in the cache.
 _TOGETHER = 1024
-
+#: Positives listed at least: with fewer, too many queries would be looked around again for more.
+_LISTED = 8
 
 #: Queries around which is tried what the others are like.
 _PROBED = 128
@@ -78,30 +79,36 @@ class Look:
 
     def around(self, order: IndexVector, pool: ThreadPoolExecutor, progress: Progress) -> Entries:
         """Return the ranks around the queries in `order`, in which those that stand together lie close together."""
-        looked, near = self._probe(order)
+        looked, near, listed = self._probe(order)
         if looked > _TOO_MANY:
             rows = Centred.of(self.index.leaves, self.index.mean, self.index.factor)
             positives = Centred.of(self.index.positives, self.index.mean, self.index.factor)
             by_products = partial(self._by_products, rows, positives)
-            return self._ranked(order, _IN_A_BLOCK, by_products, pool, progress)
+            return self._ranked(order, _IN_A_BLOCK, self._most, by_products, pool, progress)
         if near <= _MOSTLY_NEAR:
             order = np.concatenate([order[:0], *self._may_be_near(order, pool, progress)])
             progress = partial(_from, progress, _SETTLED)
-        return self._ranked(order, _TOGETHER, self._by_points, pool, progress)
+        return self._ranked(order, _TOGETHER, listed, self._by_points, pool, progress)
 
-    def _probe(self, order: IndexVector) -> tuple[float, float]:
-        """Return, around a few queries, which share of rows must be looked at, and of queries has positives near."""
+    def _probe(self, order: IndexVector) -> tuple[float, float, int]:
+        """Return what a few queries are like.
+
+        Returns:
+            (looked, near, listed): the share of rows that must be looked at, the share of queries that have positives
+            near, and how many of the nearest positives to list so that hardly a query needs more.
+        """
         few = order[:: max(1, len(order) // _PROBED)]
         if not len(few):
-            return 0.0, 0.0
-        count, _, _, looked = self._by_points(few, min(self.k_max, self._positives))
-        return looked / (len(few) * len(self.held_out)), float(np.mean(count > 0))
+            return 0.0, 0.0, 1
+        count, _, _, looked = self._by_points(few, self._most)
+        listed = min(self._most, max(_LISTED, 2 * int(count.max())))
+        return looked / (len(few) * len(self.held_out)), float(np.mean(count > 0)), listed
 
     def _may_be_near(
         self, order: IndexVector, pool: ThreadPoolExecutor, progress: Progress
     ) -> Iterator[IndexVector]:
         """Yield the queries that may have a positive among their nearest rows; the others have none."""
-        groups = _groups(order, LEAF)
+        groups = _groups(order, _CLOSE_TOGETHER)
 
         def look(group: IndexVector) -> BoolVector:
             may_be: BoolVector = settle_near(*self._arguments(group, 1, _NEAR))
@@ -112,11 +119,17 @@ class Look:
             progress(_SETTLED * (number + 1) / len(groups))
 
     def _ranked(
-        self, order: IndexVector, together: int, rank: Rank, pool: ThreadPoolExecutor, progress: Progress
+        self,
+        order: IndexVector,
+        together: int,
+        listed: int,
+        rank: Rank,
+        pool: ThreadPoolExecutor,
+        progress: Progress,
     ) -> Entries:
         groups = _groups(order, together)
         found = [Entries(*(order[:0],) * 4)]
-        look = partial(self._entries, rank, min(self.k_max, self._positives))
+        look = partial(self._entries, rank, listed)
         for number, entries in enumerate(in_order(pool, look, groups)):
             found.append(entries)
             progress((number + 1) / len(groups))
@@ -125,11 +138,12 @@ class Look:
     def _entries(self, rank: Rank, listed: int, group: IndexVector) -> Entries:
         """Rank around one group, listing so many positives of each query, and more where that runs short.
 
-        Without folds `k_max` can not run short: the last one listed has all others before it. A fold that does
+        Without folds `k_max` positives are never short: the last of them has all others before it. A fold that does
         without some of them may have room for more.
         """
         count, rows, ranks = rank(group, listed)[:3]
-        short = (count == listed) & (listed < self._positives) & self.held_out.any()
+        enough = self._positives if self.held_out.any() else self._most
+        short = (count == listed) & (listed < enough)
         ranks[short] = 0
         query, fold, place = np.nonzero(ranks)
         entries = Entries(group[query], fold, ranks[query, fold, place], rows[query, place])
@@ -138,7 +152,7 @@ class Look:
         return _together([entries, self._entries(rank, min(2 * listed, self._positives), group[short])])
 
     def _by_points(self, group: IndexVector, listed: int) -> tuple[Any, ...]:
-        ranked: tuple[Any, ...] = rank_positives(*self._arguments(group, listed, _NEAR_BEFORE_ALL))
+        ranked: tuple[Any, ...] = rank_positives(*self._arguments(group, listed, 0))
         return ranked
 
     def _by_products(
@@ -150,6 +164,11 @@ class Look:
     def _arguments(self, group: IndexVector, listed: int, leaves: int) -> tuple[Any, ...]:
         index, task = self.index, Task(self.k_max, listed, leaves, self.folds)
         return self.held_out, self.ask(group), index.leaves, index.positives, index.bounds, task
+
+    @property
+    def _most(self) -> int:
+        """How many positives can be among the first `k_max`, where no fold does without some."""
+        return min(self.k_max, self._positives)
 
     @property
     def _positives(self) -> int:

@@ -179,6 +179,16 @@ def test_thousands_of_rows(kind: Draw, positives: int) -> None:
     assert_same(positive_neighbors(X, s, n_threads=1), literal_of_rows(X, s, 50))
 
 
+def test_the_rare_row_among_many_positives_has_them_all() -> None:
+    generator = np.random.default_rng(20)
+    X = continuous(generator, 5000, 3)
+    X[:40] = X[:40] / 100 - 30  # far from all others, so that hardly another row has a positive near
+    s = np.arange(5000) < 38
+    found = positive_neighbors(X, s, 50)
+    assert_same(found, literal_of_rows(X, s, 50))
+    assert len(found.of(39)[0]) == 38
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_of_every_kind_with_hundreds_of_columns(kind: Draw, dtype: type) -> None:
