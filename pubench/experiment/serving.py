@@ -49,7 +49,10 @@ def serve(means: Means, prepare: Callable[[RunSpec], None], incoming: int, outgo
         os.close(alive)
         if ending.broken == "abandoned":
             return
-        os.write(outgoing, json.dumps(asdict(ending)).encode() + b"\n")
+        try:
+            os.write(outgoing, json.dumps(asdict(ending)).encode() + b"\n")
+        except BrokenPipeError:  # the runner was killed meanwhile
+            return
 
 
 def _become_job(order: Order, means: Means) -> None:
