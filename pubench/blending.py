@@ -117,7 +117,7 @@ class Blended(Method):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.voters!r})"
 
-    def fit(self, data: PUData, parts: Parts, seed: Seed, resources: Resources) -> FittedBlend:
+    def fit(self, data: PUData, parts: Parts, seed: Seed, resources: Resources) -> FittedMethod:
         """Fit the methods one after another, each in its share of the time, and rank the training rows by each.
 
         What is shared between `parts` of the same kind, such as the memory of a search, is shared by the voters too.
@@ -137,7 +137,7 @@ class Blended(Method):
             fitted.append(FittedVoter(voter.weight, one, Quantiles.of(scores, TOWARDS_TOP)))
         return FittedBlend(tuple(fitted))
 
-    def load(self, folder: Path, parts: Parts) -> FittedBlend:  # noqa: ARG002 - voters have parts of their own
+    def load(self, folder: Path, parts: Parts) -> FittedMethod:  # noqa: ARG002 - voters have parts of their own
         """Read every method back from its folder."""
         path = folder / _RANKS
         written = read_json(path).get("quantiles")
