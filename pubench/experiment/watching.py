@@ -16,6 +16,8 @@ from pubench.experiment.limits import Limits
 #: How often the memory of a process is looked at, and how often it is asked for children.
 _TICK = 0.05
 _CHILDREN_TICK = 0.5
+#: How often a process that is about to end is asked whether it has.
+_NAP = 0.0005
 
 Broken = Literal["time", "memory", "abandoned", ""]
 
@@ -50,9 +52,7 @@ def watch(pid: int, alive: int, limits: Limits, is_abandoned: Callable[[], bool]
     family = _Family(pid)
     broken: Broken = ""
     while True:
-        select.select([alive], [], [], _TICK)
-        # Its number is its own until somebody waits for it: what is left of its group can be killed before.
-        has_ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        has_ended = _has_ended_within(_TICK, pid, alive)
         seconds = time.monotonic() - started
         if has_ended:
             family.kill()
@@ -68,7 +68,22 @@ def watch(pid: int, alive: int, limits: Limits, is_abandoned: Callable[[], bool]
         elif is_abandoned():
             broken = "abandoned"
         if broken:
+            family.look()
             family.kill()
+
+
+def _has_ended_within(seconds: float, pid: int, alive: int) -> bool:
+    """Wait so long for a child, and return whether it has ended; it is not yet forgotten then.
+
+    Its number is its own until somebody waits for it: what is left of its group can be killed before.
+    """
+    until = time.monotonic() + seconds
+    select.select([alive], [], [], seconds)
+    while not os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        if time.monotonic() > until:
+            return False
+        time.sleep(_NAP)  # it has closed its files, the last but one thing a process does
+    return True
 
 
 class _Family:
@@ -85,7 +100,7 @@ class _Family:
     def memory(self) -> int:
         """Return how much all of them hold; pages of files that they map are shared with others and not counted."""
         if time.monotonic() - self._asked > _CHILDREN_TICK:
-            self._ask()
+            self.look()
         total = 0
         for member in self._members:
             with contextlib.suppress(psutil.Error):
@@ -95,15 +110,15 @@ class _Family:
         return total
 
     def kill(self) -> None:
-        """Kill the group, and descendants that left it; the process itself even before it has made its group."""
-        self._ask()
+        """Kill the group, and known descendants that left it; the process itself even before it has made its group."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._pid, signal.SIGKILL)
         for member in self._members:
             with contextlib.suppress(psutil.Error):
                 member.kill()
 
-    def _ask(self) -> None:
+    def look(self) -> None:
+        """Look who descends from it; of a process that has ended, nobody does any more."""
         self._asked = time.monotonic()
         with contextlib.suppress(psutil.Error):
             known = {member.pid for member in self._members}
