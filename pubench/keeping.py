@@ -175,6 +175,16 @@ class ArrayCache:
         self._keep(entry, made)
         return made
 
+    def find(self, key: str, most_bytes: int) -> Arrays | None:
+        """Return the arrays kept under `key`, read-only, if they are there and take no more on disk."""
+        _check_name(key)
+        entry = self.folder / self.shelf / key
+        try:
+            size = sum(file.stat().st_size for file in entry.iterdir())
+        except OSError:
+            return None
+        return self._find(entry) if size <= most_bytes else None
+
     @property
     def used_bytes(self) -> int:
         """How large all shelves together are; what can not be looked at counts 0."""

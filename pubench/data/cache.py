@@ -37,6 +37,12 @@ def kept_dataset(
     return Kept(_from_arrays(arrays), " ".join(notices))
 
 
+def found_dataset(folder: Path, key: str, most_bytes: int) -> Dataset | None:
+    """Return the entry `key` of the cache in `folder`, if it is there and no larger."""
+    arrays = ArrayCache(folder, shelf="datasets").find(key, most_bytes)
+    return None if arrays is None else _from_arrays(arrays)
+
+
 def _to_arrays(dataset: Dataset) -> Arrays:
     features = json.dumps([asdict(feature) for feature in dataset.X.features])
     arrays: dict[str, npt.NDArray[Any]] = {

@@ -43,20 +43,32 @@ def paper_folds(dataset: Dataset, labelling: Labelling | None, folds: int, seed:
         ParameterError: a labelling is missing, or given for labels that were observed.
         DataError: too few rows of a kind.
     """
-    if dataset.observed is not None:
-        if labelling is not None:
-            raise ParameterError(
-                "This data set has observed labels; theta_O and biases apply to true labels only."
-            )
-        for split in stratified_folds(dataset.observed, folds, seed):
-            yield _observed_fold(PUData(dataset.X, dataset.observed), dataset.truth, split)
-    elif dataset.truth is not None:
-        if labelling is None:
-            raise ParameterError(
-                "This data set has true labels only; say which share of positives is labelled (theta_O)."
-            )
-        for number, split in enumerate(stratified_folds(dataset.truth.y, folds, seed)):
-            yield _drawn_fold(dataset, dataset.truth, labelling, split, seed.child("fold", number))
+    for number, split in enumerate(_splits(dataset, labelling, folds, seed)):
+        yield _fold(dataset, labelling, split, seed.child("fold", number))
+
+
+def paper_fold(dataset: Dataset, labelling: Labelling | None, folds: int, number: int, seed: Seed) -> Fold:
+    """Return one of the folds that `paper_folds` yields, without drawing the others."""
+    split = _splits(dataset, labelling, folds, seed)[number]
+    return _fold(dataset, labelling, split, seed.child("fold", number))
+
+
+def _splits(dataset: Dataset, labelling: Labelling | None, folds: int, seed: Seed) -> tuple[Split, ...]:
+    if dataset.observed is not None and labelling is not None:
+        raise ParameterError(
+            "This data set has observed labels; theta_O and biases apply to true labels only."
+        )
+    if dataset.observed is None and labelling is None:
+        raise ParameterError(
+            "This data set has true labels only; say which share of positives is labelled (theta_O)."
+        )
+    return stratified_folds(dataset.labels, folds, seed)
+
+
+def _fold(dataset: Dataset, labelling: Labelling | None, split: Split, seed: Seed) -> Fold:
+    if labelling is None or dataset.truth is None:
+        return _observed_fold(PUData(dataset.X, dataset.labels), dataset.truth, split)
+    return _drawn_fold(dataset, dataset.truth, labelling, split, seed)
 
 
 def _observed_fold(data: PUData, truth: Truth | None, split: Split) -> Fold:

@@ -119,6 +119,11 @@ def local_files(files: Sequence[DataFile]) -> list[Path] | None:
     return present if len(present) == len(found) else None
 
 
+def generated_key(entry: Entry, loader: type[DatasetLoader], wanted: Wanted) -> str:
+    """Return the name under which a generated data set is kept in the cache."""
+    return content_key("dataset", wanted.name, str(entry.origin), loader.revision, wanted.rows, wanted.seed)
+
+
 def _is_registered(registry: Registry, name: str) -> bool:
     contested = any(failure.kind is Kind.DATASET and failure.name == name for failure in registry.failures)
     return contested or name in registry.names(Kind.DATASET)
@@ -147,7 +152,7 @@ def _open_registered(entry: Entry, wanted: Wanted, progress: Progress | None) ->
         paths = fetch_files(loader, progress)
         dataset = loader().load(paths, wanted.rows, seed)
         return Opened(wanted.name, dataset, loader.info, ", ".join(map(str, paths)))
-    key = content_key("dataset", wanted.name, str(entry.origin), loader.revision, wanted.rows, wanted.seed)
+    key = generated_key(entry, loader, wanted)
     kept = kept_dataset(cache_folder(), key, lambda: loader().load([], wanted.rows, seed), cache_limit())
     notices = (kept.notice,) if kept.notice else ()
     return Opened(wanted.name, kept.dataset, loader.info, "generated", notices=notices)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pubench.experiment.opening import JobData
 from pubench.keeping import ArrayCache
 from pubench.registry import Registry
 from pubench.types import Arrays
@@ -19,6 +20,7 @@ class Means:
         cache: for what is dear to compute.
         n_threads: so many may work at once.
         folder: for files of its own; exists, and is removed after it.
+        data: its rows, where they were opened beforehand.
     """
 
     registry: Registry
@@ -26,6 +28,7 @@ class Means:
     cache: ArrayCache
     n_threads: int
     folder: Path
+    data: JobData | None = None
 
 
 @dataclass

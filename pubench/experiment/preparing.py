@@ -1,4 +1,4 @@
-"""What a server does before it forks a job, so that no job's fit pays for imports and compiled code."""
+"""What a server does before it forks a job, so that no job pays again for imports, compiled code and small data."""
 
 import contextlib
 import importlib
@@ -8,6 +8,7 @@ from importlib.metadata import distribution
 
 import numpy as np
 
+from pubench.experiment.opening import HeldData, JobData
 from pubench.plugin_api import Kind
 from pubench.records.record import RunSpec
 from pubench.registry import Registry
@@ -23,16 +24,23 @@ class Preparation:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
+        self._held = HeldData(registry)
         self._done = {"pubench"}
 
-    def prepare(self, spec: RunSpec) -> None:
-        """Import what the plugins of a job import; what can not be imported is the job's own trouble."""
+    def prepare(self, spec: RunSpec) -> JobData | None:
+        """Import what the plugins of a job import, and return its rows if they are at hand.
+
+        What goes wrong here is the job's own trouble: it tries the same.
+        """
         if Kind.SIMILARITY in spec.configuration:
             _load_search()
         for kind, part in spec.configuration.items():
             if isinstance(part, Mapping):
                 with contextlib.suppress(Exception):
                     self._import_libraries(str(part["name"]), Kind(kind))
+        with contextlib.suppress(Exception):
+            return self._held.find(spec)
+        return None
 
     def _import_libraries(self, name: str, kind: Kind) -> None:
         plugin = self._registry.find(name, kind).plugin()

@@ -16,6 +16,7 @@ from dataclasses import asdict, replace
 from pubench.experiment.handing import LOG, NO_ROOM, RECORD, Order
 from pubench.experiment.limits import die_with_parent, fence_in
 from pubench.experiment.means import Means
+from pubench.experiment.opening import JobData
 from pubench.experiment.watching import watch
 from pubench.experiment.working import do_job
 from pubench.records.files import to_document
@@ -24,26 +25,26 @@ from pubench.records.record import RunSpec
 _READ_BYTES = 2**16
 
 
-def serve(means: Means, prepare: Callable[[RunSpec], None], incoming: int, outgoing: int) -> None:
+def serve(means: Means, prepare: Callable[[RunSpec], JobData | None], incoming: int, outgoing: int) -> None:
     """Run the jobs that come in, one after another, until there are no more.
 
     Args:
         means: for all jobs; the folder is each one's own.
-        prepare: does beforehand what a job and its successors have use for.
+        prepare: does beforehand what a job and its successors have use for, and returns its rows if it has them.
         incoming: descriptor that orders are read from.
         outgoing: descriptor that endings are written to.
     """
     reader = _Lines(incoming)
     while (line := reader.next()) is not None:
         order = Order.from_line(line)
-        prepare(order.spec)
+        data = prepare(order.spec)
         gc.freeze()  # what is here stays: a fork that looked for garbage in it would copy every page
         alive, held = os.pipe()
         pid = os.fork()
         if pid == 0:
             os.close(alive)
             os.close(outgoing)
-            _become_job(order, replace(means, folder=order.folder))
+            _become_job(order, replace(means, folder=order.folder, data=data))
         os.close(held)
         ending = watch(pid, alive, order.limits, reader.is_over)
         os.close(alive)

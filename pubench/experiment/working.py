@@ -6,7 +6,6 @@ from time import perf_counter
 from pubench.errors import NotApplicableError, one_line
 from pubench.experiment.means import Means, WatchedCache
 from pubench.experiment.opening import open_job_data
-from pubench.experiment.searching import search
 from pubench.experiment.surroundings import hardware
 from pubench.metrics.inference import aul_pu_interval
 from pubench.metrics.ranks import share_below
@@ -77,7 +76,7 @@ def _run(spec: RunSpec, means: Means, noted: Noted) -> None:
     cache = WatchedCache(means.cache)
     resources = Resources(n_threads=means.n_threads, keep=cache)
     start = perf_counter()
-    opened = open_job_data(spec, means.registry)
+    opened = means.data or open_job_data(spec, means.registry)
     fold, noted.data = opened.fold, opened.facts
     noted.seconds["load"] = perf_counter() - start
     train = _training_rows(spec, means.registry, fold.train, fold.train_truth)
@@ -114,6 +113,8 @@ def _configuration(
 ) -> Configuration:
     if not spec.tuning:
         return configure(names_in(spec.configuration, "a job"), means.registry)
+    from pubench.experiment.searching import search  # noqa: PLC0415 - heavy imports happen when used
+
     start = perf_counter()
     found = search(spec, means, train, resources)
     noted.seconds["search"] = perf_counter() - start

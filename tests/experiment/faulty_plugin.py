@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from pubench import (
+    DataFile,
     Dataset,
     DatasetInfo,
     DatasetLoader,
@@ -49,6 +50,18 @@ class Far(Tiny):
     """The same, elsewhere."""
 
     name = "far"
+
+
+class Written(DatasetLoader):
+    """Rows of a file."""
+
+    name = "written"
+    info = DatasetInfo("a file", 20, 2, 8, "made up", "none")
+    files = (DataFile(("written.txt",), "https://example.org/written.txt"),)
+
+    def load(self, paths: Sequence[Path], rows: int | None, seed: Seed) -> Dataset:  # noqa: ARG002
+        values = np.loadtxt(paths[0])
+        return Dataset(Table.from_array(values), truth=Truth(np.arange(len(values)) < 8))
 
 
 @dataclass(frozen=True)
@@ -98,6 +111,11 @@ def grab() -> None:
 
 
 def sleep() -> None:
+    time.sleep(10_000)
+
+
+def close_all() -> None:
+    os.closerange(3, 1000)  # whoever waits for it by a pipe takes it for dead
     time.sleep(10_000)
 
 
@@ -171,6 +189,7 @@ BAD = {
     "hoards": hoard,
     "grabs": grab,
     "sleeps": sleep,
+    "closes-all": close_all,
     "leaves-children": leave_children,
     "crashes": crash,
     "leaves": leave,
@@ -182,7 +201,7 @@ BAD = {
 
 @hookimpl
 def pubench_register_datasets(register: Callable[[type[DatasetLoader]], None]) -> None:
-    for loader in (Tiny, Far):
+    for loader in (Tiny, Far, Written):
         register(loader)
 
 

@@ -24,6 +24,7 @@ ENDINGS = {
     "hoards": (Status.OUT_OF_MEMORY, "GiB of memory, more than"),
     "grabs": (Status.OUT_OF_MEMORY, "Memory ran out"),
     "sleeps": (Status.TIMEOUT, "longer than"),
+    "closes-all": (Status.TIMEOUT, "longer than"),
     "leaves-children": (Status.TIMEOUT, "longer than"),
     "crashes": (Status.FAILED, "SIGSEGV"),
     "leaves": (Status.FAILED, "exit code 3"),
@@ -97,6 +98,12 @@ def test_data_that_is_not_there_fails_or_is_left_out(
 
 def test_a_suite_of_which_nothing_goes_well_fails(bench: Bench, write_suite: WriteSuite) -> None:
     assert bench(write_suite("nobody-has-it")).exit_code == 1
+
+
+def test_a_suite_that_is_none_leaves_no_process(bench: Bench) -> None:
+    result = bench("nosuch")
+    assert result.exit_code == 2
+    assert not psutil.Process().children(recursive=True)
 
 
 def test_a_full_disk_stops_the_run_with_a_sentence_and_no_half_record(
