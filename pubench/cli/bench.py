@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -11,6 +12,11 @@ from click.shell_completion import CompletionItem
 from pubench.cli.durations import Duration
 from pubench.cli.options import examples, json_option, plugin_options
 from pubench.cli.plugins import open_registry
+
+if TYPE_CHECKING:
+    from pubench.experiment.benchmark import BenchOrder
+    from pubench.experiment.servers import Server
+    from pubench.registry import Registry
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])(?:i?b)?", re.IGNORECASE)
 
@@ -126,35 +132,55 @@ def bench(  # noqa: PLR0913 - a command's options
     on. The same command goes on with a run that was cut off: what has a record is not run again. 'pubench bench list'
     shows the suites. Exit code 1: not a single run went well.
     """
-    from pubench.cli.render import bench as render  # noqa: PLC0415 - heavy imports happen when used
-    from pubench.cli.render import terminal  # noqa: PLC0415
-    from pubench.experiment.benchmark import RETRIES, BenchOrder  # noqa: PLC0415
-    from pubench.experiment.benchmark import bench as bench_as  # noqa: PLC0415
-    from pubench.experiment.planning import make_plan  # noqa: PLC0415
-    from pubench.experiment.shipped import find_suite  # noqa: PLC0415
-    from pubench.paths import runs_folder  # noqa: PLC0415
-
     if suite == "list":
-        render.list_suites(as_json=as_json)
+        from pubench.cli.render.bench import list_suites  # noqa: PLC0415 - heavy imports happen when used
+
+        list_suites(as_json=as_json)
         return
-    asked = find_suite(suite)
-    registry = open_registry(plugin_files, strict=strict_plugins)
-    order = BenchOrder(
-        suite=asked,
-        plan=make_plan(asked, registry, only, None if seed is None else (seed,)),
-        out=out or runs_folder() / asked.name,
-        resume=resume,
-        retry=frozenset().union(*(RETRIES[name] for name in retry)),
-        workers=workers,
-        threads=threads,
-        seconds=time_limit,
-        memory_bytes=memory_limit,
-        cluster=cluster,
-        plugin_files=tuple(str(path.absolute()) for path in plugin_files),
-    )
-    if dry_run:
-        render.show_plan(order, as_json=as_json)
-        return
+    files = tuple(str(path.absolute()) for path in plugin_files)
+    with _servers(0 if dry_run or cluster is not None else workers, files, threads) as servers:
+        from pubench.cli.render import bench as render  # noqa: PLC0415
+        from pubench.experiment.benchmark import RETRIES, BenchOrder  # noqa: PLC0415
+        from pubench.experiment.planning import make_plan  # noqa: PLC0415
+        from pubench.experiment.shipped import find_suite  # noqa: PLC0415
+        from pubench.paths import runs_folder  # noqa: PLC0415
+
+        asked = find_suite(suite)
+        registry = open_registry(plugin_files, strict=strict_plugins)
+        order = BenchOrder(
+            suite=asked,
+            plan=make_plan(asked, registry, only, None if seed is None else (seed,)),
+            out=out or runs_folder() / asked.name,
+            resume=resume,
+            retry=frozenset().union(*(RETRIES[name] for name in retry)),
+            workers=workers,
+            servers=servers,
+            threads=threads,
+            seconds=time_limit,
+            memory_bytes=memory_limit,
+            cluster=cluster,
+            plugin_files=files,
+        )
+        if dry_run:
+            render.show_plan(order, as_json=as_json)
+        else:
+            _run(order, registry, quiet=quiet, as_json=as_json)
+
+
+def _servers(
+    workers: int, plugin_files: Sequence[str], threads: int | None
+) -> AbstractContextManager[Sequence["Server"]]:
+    """Start the processes of jobs, first of all: they load their libraries while this one loads its own and plans."""
+    from pubench.experiment.servers import local_servers  # noqa: PLC0415
+
+    return local_servers(workers, plugin_files, threads)
+
+
+def _run(order: "BenchOrder", registry: "Registry", *, quiet: bool, as_json: bool) -> None:
+    from pubench.cli.render import bench as render  # noqa: PLC0415
+    from pubench.cli.render import terminal  # noqa: PLC0415
+    from pubench.experiment.benchmark import bench as bench_as  # noqa: PLC0415
+
     try:
         with render.watching(order, quiet=quiet) as watcher:
             benched = bench_as(order, registry, watcher)

@@ -1,6 +1,6 @@
 """A whole `pubench bench`."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from pubench.experiment.isolation import Finished
 from pubench.experiment.limits import Limits
 from pubench.experiment.planning import Job, Plan
 from pubench.experiment.results import write_results
+from pubench.experiment.servers import Server
 from pubench.experiment.suite import Suite
 from pubench.experiment.tables import ResultTable, fill_tables, to_markdown
 from pubench.machine import free_memory
@@ -45,9 +46,10 @@ class BenchOrder:
         retry: run jobs again that ended like this.
         workers: jobs side by side.
         seconds, memory_bytes: limits of each job; None: the suite's, or else an hour and a share of what is free.
+        servers: of this machine, as many as workers; none on a cluster.
         cluster: address of a Dask scheduler, or "local"; None: processes of this machine.
-        plugin_files: single-file plugins that jobs load.
-        threads: of each job; None: the cores of its machine, shared by the jobs there.
+        plugin_files: single-file plugins that jobs on a cluster load.
+        threads: of each job on a cluster; None: the cores of its machine, shared by the jobs there.
     """
 
     suite: Suite
@@ -58,6 +60,7 @@ class BenchOrder:
     workers: int = 1
     seconds: float | None = None
     memory_bytes: int | None = None
+    servers: Sequence[Server] = ()
     cluster: str | None = None
     plugin_files: tuple[str, ...] = ()
     threads: int | None = None
@@ -79,7 +82,7 @@ class BenchOrder:
     def executor(self) -> Executor:
         """Where jobs run."""
         if self.cluster is None:
-            return LocalExecutor(self.workers, self.plugin_files, self.threads)
+            return LocalExecutor(self.servers)
         return ClusterExecutor(self.cluster, self.workers, self.plugin_files, self.threads)
 
 

@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pubench.errors import PubenchError, one_line
-from pubench.experiment.isolation import Finished, IsolatedJobs
+from pubench.experiment.isolation import Finished, run_isolated
 from pubench.experiment.limits import Limits
 from pubench.experiment.planning import Job
+from pubench.experiment.servers import Server
 from pubench.machine import cores
 from pubench.records.files import from_document, to_document
 from pubench.records.record import Record, RunSpec
@@ -108,7 +109,7 @@ class _Servers(threading.local):
     """The servers of a thread in which a worker runs jobs, by their threads and the plugins they have loaded."""
 
     def __init__(self) -> None:
-        self.by_files: dict[tuple[int | None, tuple[str, ...]], IsolatedJobs] = {}
+        self.by_files: dict[tuple[int | None, tuple[str, ...]], Server] = {}
 
 
 _servers = _Servers()
@@ -131,7 +132,7 @@ def run_on_worker(
     if kind not in servers:
         host = worker.address.rpartition(":")[0].partition("://")[2]
         at_once = crowd.get(host, worker.state.nthreads)
-        servers[kind] = IsolatedJobs(threads or max(1, cores() // at_once), files)
+        servers[kind] = Server(threads or max(1, cores() // at_once), files)
         atexit.register(servers[kind].close)
-    finished = servers[kind].run(Job(RunSpec(**spec)), Limits(**limits))
+    finished = run_isolated(Job(RunSpec(**spec)), Limits(**limits), servers[kind])
     return dict(to_document(finished.record)), finished.log

@@ -1,16 +1,15 @@
 """Where jobs run: processes of this machine. See `pubench.experiment.cluster` for other machines."""
 
-import os
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from pubench.experiment.isolation import ClosedError, Finished, IsolatedJobs
+from pubench.experiment.isolation import Finished, run_isolated
 from pubench.experiment.limits import Limits
 from pubench.experiment.planning import Job
-from pubench.machine import cores
+from pubench.experiment.servers import ClosedError, Server
 
 
 class Executor(Protocol):
@@ -27,17 +26,13 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class LocalExecutor:
-    """Runs so many jobs side by side, each on its share of the cores.
+    """Runs jobs side by side.
 
     Attributes:
-        workers: jobs at a time.
-        plugin_files: single-file plugins that jobs load.
-        threads: of each job; None: its share of the cores.
+        servers: of this machine, one per job at a time; closed after a run.
     """
 
-    workers: int
-    plugin_files: tuple[str, ...] = ()
-    threads: int | None = None
+    servers: Sequence[Server]
 
     def run(
         self, jobs: Sequence[Job], limits: Limits, begun: Callable[[Job], None]
@@ -47,10 +42,10 @@ class LocalExecutor:
         for job in jobs:
             waiting.put(job)
         ended: queue.SimpleQueue[tuple[Job, Finished] | BaseException] = queue.SimpleQueue()
-        slots = [self._slot(number) for number in range(min(self.workers, len(jobs)))]
+        servers = self.servers[: len(jobs)]
         threads = [
-            threading.Thread(target=_work, args=(slot, waiting, ended, limits, begun), daemon=True)
-            for slot in slots
+            threading.Thread(target=_work, args=(server, waiting, ended, limits, begun), daemon=True)
+            for server in servers
         ]
         for thread in threads:
             thread.start()
@@ -61,28 +56,20 @@ class LocalExecutor:
                     raise result
                 yield result
         finally:
-            for slot in slots:
-                slot.close()
+            for server in servers:
+                server.close()
             for thread in threads:
                 thread.join()
 
-    def _slot(self, number: int) -> IsolatedJobs:
-        n_threads = self.threads or max(1, cores() // self.workers)
-        if self.workers == 1 or not hasattr(os, "sched_getaffinity"):
-            return IsolatedJobs(n_threads, self.plugin_files)
-        own = sorted(os.sched_getaffinity(0))
-        cpus = {own[(number * n_threads + core) % len(own)] for core in range(n_threads)}
-        return IsolatedJobs(n_threads, self.plugin_files, sorted(cpus))
-
 
 def _work(
-    slot: IsolatedJobs,
+    server: Server,
     waiting: "queue.SimpleQueue[Job]",
     ended: "queue.SimpleQueue[tuple[Job, Finished] | BaseException]",
     limits: Limits,
     begun: Callable[[Job], None],
 ) -> None:
-    """Run jobs until there are none, or the slot is closed."""
+    """Run jobs until there are none, or the server is closed."""
     try:
         while True:
             try:
@@ -90,7 +77,7 @@ def _work(
             except queue.Empty:
                 return
             begun(job)
-            ended.put((job, slot.run(job, limits)))
+            ended.put((job, run_isolated(job, limits, server)))
     except ClosedError:  # nobody waits any more
         return
     except BaseException as error:  # noqa: BLE001 - raised again where results are waited for

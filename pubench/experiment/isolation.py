@@ -1,45 +1,24 @@
 """The runner's side: hands jobs to a server process, and turns whatever comes of them into records."""
 
-import contextlib
 import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
-import threading
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pubench.errors import DataError, PubenchError, one_line
+from pubench.errors import DataError, one_line
 from pubench.experiment.handing import LOG, NO_ROOM, RECORD, Order
 from pubench.experiment.limits import Limits
 from pubench.experiment.planning import Job
+from pubench.experiment.servers import Server
 from pubench.experiment.surroundings import hardware
 from pubench.records.files import read_record
 from pubench.records.record import Record
 from pubench.types import Status
 
-_SERVER = "pubench.cli.benchmark_job"
-#: Libraries that start threads by themselves look here.
-_THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
-_PATIENCE = 5.0
 _LOG_LINES = 40
-
-
-class ClosedError(PubenchError):
-    """Jobs are not run any more."""
 
 
 @dataclass(frozen=True)
@@ -50,99 +29,22 @@ class Finished:
     log: str = ""
 
 
-class IsolatedJobs:
-    """Runs one job at a time, each in a process of its own; started when needed, and again after a server died.
+def run_isolated(job: Job, limits: Limits, server: Server) -> Finished:
+    """Run a job in a process of its own, which the server starts, and return its record, whatever happens to it.
 
-    Args:
-        n_threads: of each job.
-        plugin_files: single-file plugins that jobs load.
-        cpus: the cores that jobs are kept on; none: all.
+    Raises:
+        ClosedError: the server was closed.
+        DataError: the folder for temporary files can not be written; that is no result of the job.
     """
-
-    def __init__(self, n_threads: int, plugin_files: Sequence[str] = (), cpus: Sequence[int] = ()) -> None:
-        self._command = [
-            *(sys.executable, "-m", _SERVER, "--threads", str(n_threads)),
-            *("--cpus", ",".join(map(str, cpus))),
-            *plugin_files,
-        ]
-        # Threads that wait give their core to others: spinning, two jobs side by side slow each other down manyfold.
-        self._environment = {
-            "OMP_WAIT_POLICY": "passive",
-            **os.environ,
-            **dict.fromkeys(_THREAD_VARIABLES, str(n_threads)),
-        }
-        self._lock = threading.Lock()
-        self._closed = False
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def run(self, job: Job, limits: Limits) -> Finished:
-        """Run a job and return its record, whatever happens to it.
-
-        Raises:
-            DataError: the folder for temporary files can not be written; that is no result of the job.
-        """
-        if job.problem:
-            return Finished(
-                Record(job.spec, Status.FAILED, job.problem, environment={"hardware": hardware()})
-            )
-        folder = _temporary_folder()
-        try:
-            ending = self._ask(Order(job.spec, folder, limits))
-            record = _record(job, limits, folder, ending)
-            return Finished(record, "" if record.status is Status.OK else _end_of(folder / LOG))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    def close(self) -> None:
-        """End the server and the job it is at, for good; may be called from another thread."""
-        with self._lock:
-            self._closed = True
-        self._end()
-
-    def _ask(self, order: Order) -> dict[str, Any] | None:
-        """Return how the job ended; None if the server died with it."""
-        process = self._started()
-        assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - both are pipes
-        try:
-            process.stdin.write(order.to_line())
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except (OSError, ValueError):
-            line = b""
-        if not line:
-            self._end()
-            return None
-        return dict(json.loads(line))
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        with self._lock:
-            if self._closed:
-                raise ClosedError("No more jobs are started.")
-            if self._process is None:
-                self._process = subprocess.Popen(  # noqa: S603 - our own command
-                    self._command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    env=self._environment,
-                    start_new_session=True,  # Ctrl-C is for the runner, which ends it
-                )
-            return self._process
-
-    def _end(self) -> None:
-        with self._lock:
-            process, self._process = self._process, None
-        if process is None:
-            return
-        with contextlib.suppress(OSError):
-            if process.stdin is not None:
-                process.stdin.close()  # it kills its job and ends
-        try:
-            process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+    if job.problem:
+        return Finished(Record(job.spec, Status.FAILED, job.problem, environment={"hardware": hardware()}))
+    folder = _temporary_folder()
+    try:
+        answer = server.ask(Order(job.spec, folder, limits).to_line())
+        record = _record(job, limits, folder, json.loads(answer) if answer else None)
+        return Finished(record, "" if record.status is Status.OK else _end_of(folder / LOG))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _temporary_folder() -> Path:

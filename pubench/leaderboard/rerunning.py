@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pubench.errors import DataError
-from pubench.experiment.isolation import IsolatedJobs
+from pubench.experiment.isolation import run_isolated
 from pubench.experiment.limits import Limits
 from pubench.experiment.planning import Job
+from pubench.experiment.servers import Server
 from pubench.leaderboard.verification import Rerun
 from pubench.machine import free_memory
 from pubench.records.record import Record, RunSpec
@@ -20,10 +21,10 @@ def rerunning(n_threads: int, plugin_files: Sequence[Path], seconds: float) -> I
 
     A spec whose data is not on this machine is no disagreement: that raises DataError.
     """
-    jobs = IsolatedJobs(n_threads, [str(path.absolute()) for path in plugin_files])
+    server = Server(n_threads, [str(path.absolute()) for path in plugin_files])
 
     def rerun(spec: RunSpec) -> Record:
-        record = jobs.run(Job(spec), Limits(seconds, free_memory())).record
+        record = run_isolated(Job(spec), Limits(seconds, free_memory()), server).record
         if record.status is Status.FAILED and record.data is None:
             raise DataError(f"The run {spec.key} can not be done here: {record.reason}")
         return record
@@ -31,4 +32,4 @@ def rerunning(n_threads: int, plugin_files: Sequence[Path], seconds: float) -> I
     try:
         yield rerun
     finally:
-        jobs.close()
+        server.close()

@@ -15,6 +15,7 @@ from click.testing import Result
 from pubench.experiment.executors import LocalExecutor
 from pubench.experiment.limits import Limits
 from pubench.experiment.planning import make_plan
+from pubench.experiment.servers import local_servers
 from pubench.experiment.suite import read_suite
 from pubench.records.files import read_records
 from pubench.registry import load_registry
@@ -117,8 +118,9 @@ def test_equal_jobs_give_equal_figures_whatever_runs_beside_them(
     limits = Limits(60, 4 * 2**30)
     figures = []
     for workers in (1, 2):
-        ended = LocalExecutor(workers, (str(faulty),)).run(jobs, limits, lambda _: None)
-        records = {job.spec.key: finished.record for job, finished in ended}
+        with local_servers(workers, (str(faulty),)) as servers:
+            ended = LocalExecutor(servers).run(jobs, limits, lambda _: None)
+            records = {job.spec.key: finished.record for job, finished in ended}
         assert {tuple(sorted(one.seconds)) for one in records.values()} == {
             ("fit", "load", "predict", "total")
         }
