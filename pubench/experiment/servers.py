@@ -121,7 +121,9 @@ class Server:
 def local_servers(
     workers: int, plugin_files: Sequence[str] = (), threads: int | None = None
 ) -> Iterator[list[Server]]:
-    """Start servers, to run so many jobs side by side on this machine, and end them with the context.
+    """Yield servers, to run so many jobs side by side on this machine, and end them with the context.
+
+    As many as there are cores are started at once, the others once they are asked: there may be few jobs.
 
     Args:
         workers: jobs at a time; each is kept on cores of its own.
@@ -130,7 +132,7 @@ def local_servers(
     """
     servers = [_local_server(number, workers, plugin_files, threads) for number in range(workers)]
     try:
-        for server in servers:
+        for server in servers[: cores()]:
             server.start()
         yield servers
     finally:
