@@ -17,7 +17,7 @@ from pubench.experiment.handing import LOG, NO_ROOM, RECORD, Order
 from pubench.experiment.limits import die_with_parent, fence_in
 from pubench.experiment.means import Means
 from pubench.experiment.opening import JobData
-from pubench.experiment.watching import watch
+from pubench.experiment.watching import say_done, watch
 from pubench.experiment.working import do_job
 from pubench.records.files import to_document
 from pubench.records.record import RunSpec
@@ -35,6 +35,7 @@ def serve(means: Means, prepare: Callable[[RunSpec], JobData | None], incoming: 
         outgoing: descriptor that endings are written to.
     """
     reader = _Lines(incoming)
+    lingering: int | None = None
     while (line := reader.next()) is not None:
         order = Order.from_line(line)
         data = prepare(order.spec)
@@ -44,9 +45,12 @@ def serve(means: Means, prepare: Callable[[RunSpec], JobData | None], incoming: 
         if pid == 0:
             os.close(alive)
             os.close(outgoing)
-            _become_job(order, replace(means, folder=order.folder, data=data))
+            _become_job(held, order, replace(means, folder=order.folder, data=data))
         os.close(held)
-        ending = watch(pid, alive, order.limits, reader.is_over)
+        if lingering is not None:
+            os.waitpid(lingering, 0)
+        ending, lingers = watch(pid, alive, order.limits, reader.is_over)
+        lingering = pid if lingers else None
         os.close(alive)
         if ending.broken == "abandoned":
             return
@@ -56,8 +60,8 @@ def serve(means: Means, prepare: Callable[[RunSpec], JobData | None], incoming: 
             return
 
 
-def _become_job(order: Order, means: Means) -> None:
-    """Run a job in this process, just forked, and leave it for good."""
+def _become_job(held: int, order: Order, means: Means) -> None:
+    """Run a job in this process, just forked, and leave it for good; the server watches the other end of `held`."""
     code = 1
     try:
         os.setsid()
@@ -72,6 +76,7 @@ def _become_job(order: Order, means: Means) -> None:
         code = NO_ROOM
         (order.folder / RECORD).write_text(text, encoding="utf-8")
         code = 0
+        say_done(held)
     except BaseException:  # noqa: BLE001 - a forked process must not go on as its parent would
         traceback.print_exc()
     finally:
