@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,6 @@ from pubench.cli.plugins import open_registry
 
 if TYPE_CHECKING:
     from pubench.experiment.benchmark import BenchOrder
-    from pubench.experiment.servers import Server
     from pubench.registry import Registry
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])(?:i?b)?", re.IGNORECASE)
@@ -137,8 +135,11 @@ def bench(  # noqa: PLR0913 - a command's options
 
         list_suites(as_json=as_json)
         return
+    from pubench.experiment.servers import local_servers  # noqa: PLC0415
+
     files = tuple(str(path.absolute()) for path in plugin_files)
-    with _servers(0 if dry_run or cluster is not None else workers, files, threads) as servers:
+    # First of all: servers load their libraries while this process loads its own and plans.
+    with local_servers(0 if dry_run or cluster is not None else workers, files, threads) as servers:
         from pubench.cli.render import bench as render  # noqa: PLC0415
         from pubench.experiment.benchmark import RETRIES, BenchOrder  # noqa: PLC0415
         from pubench.experiment.planning import make_plan  # noqa: PLC0415
@@ -165,15 +166,6 @@ def bench(  # noqa: PLR0913 - a command's options
             render.show_plan(order, as_json=as_json)
         else:
             _run(order, registry, quiet=quiet, as_json=as_json)
-
-
-def _servers(
-    workers: int, plugin_files: Sequence[str], threads: int | None
-) -> AbstractContextManager[Sequence["Server"]]:
-    """Start the processes of jobs, first of all: they load their libraries while this one loads its own and plans."""
-    from pubench.experiment.servers import local_servers  # noqa: PLC0415
-
-    return local_servers(workers, plugin_files, threads)
 
 
 def _run(order: "BenchOrder", registry: "Registry", *, quiet: bool, as_json: bool) -> None:
