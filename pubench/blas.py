@@ -1,8 +1,14 @@
 """Holds matrix products to a number of threads, also where several parts of a program want it at once."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 
 class _SharedBLAS:
@@ -30,12 +36,19 @@ class _SharedBLAS:
                 self._apply()
 
     def _apply(self) -> None:
-        from threadpoolctl import threadpool_limits  # noqa: PLC0415 - looks at all loaded libraries
-
         self._restore()
         self._restore = lambda: None
         if self._held:
-            self._restore = threadpool_limits(min(self._held), user_api="blas").restore_original_limits
+            limiter = _controller(len(sys.modules)).limit(limits=min(self._held), user_api="blas")
+            self._restore = limiter.restore_original_limits
+
+
+@lru_cache(maxsize=1)
+def _controller(_modules: int) -> "ThreadpoolController":
+    """Look at all loaded libraries, which takes some milliseconds: again only after modules were imported."""
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - only who multiplies matrices needs it
+
+    return ThreadpoolController()
 
 
 _BLAS = _SharedBLAS()
