@@ -5,13 +5,16 @@ in each interval gives the ranks. As counts grow, the far positives drop out of 
 still of interest shrinks, and for most rows nothing is left after a few leaves: their credibility is zero, exactly.
 Folds take part in the same pass: a count of all rows less a count of those that the fold holds out.
 
-Rows decide by `_exact_square`, in float64. What is searched are points: the leading coordinates of the rows, rotated so
-that these tell most, and rounded to float32. A point is never farther than its row, but for rounding, and `_reach` says
-how much that can be: so nothing is left out by mistake.
+Rows decide by `_exact_square`, in float64. What is searched are codes: the leading coordinates of the rows, rotated so
+that these tell most, rounded to float32, which makes points of them, and then to the nearest place of a grid, in steps
+of a byte. Each cell, a number of leaves, has a grid of its own, so that dense places have a fine one. A code is never
+farther than its row by more than the two roundings; `_reach` and `_limit` say how much that can be: so nothing is left
+out by mistake. Between codes all sums are of whole numbers, hence exact.
 
 All compiled code stands in this one file, because numba's cache on disk looks at the file of a function and not at
-those of the functions it calls: constants and functions of another file could change unnoticed. Most of it is compiled
-without reference counts (`_nrt`), which took half of the time: such a function can not make arrays.
+those of the functions it calls: constants and functions of another file could change unnoticed. Only the instructions
+of `pubench.neighbors.lanes` stand apart: after a change there, change this file too. Most of it is compiled without
+reference counts (`_nrt`), which took half of the time: such a function can not make arrays.
 """
 
 from typing import Any, NamedTuple
@@ -19,18 +22,53 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-#: Points per leaf: half of their coordinates fill a quarter of a first-level cache.
+from pubench.neighbors.lanes import LANES, TOGETHER, WORDS, lowest, scan, scan_blocks, touching
+
+#: Points per leaf: half of their codes fill an eighth of a first-level cache.
 LEAF = 128
-#: Coordinates that a scan looks at in one go; a multiple of the 4 of its inner loop.
-HALF = 16
+BLOCKS = LEAF // LANES
+#: Coordinates that a scan looks at in one go.
+HALF = 4 * WORDS
 #: Coordinates of a point.
 WIDTH = 2 * HALF
+#: Coordinates by which leaves are put in order.
+SKETCH = 16
+#: Leaves with a grid of their own.
+CELL = 64
+#: The largest code; the smallest is its negative, and rows have them plus 128, as unsigned bytes.
+LARGEST = 127
+#: What computing places on a grid in float32 can add to their distance from the code, in steps.
+BLUNDER = 1e-3
+#: More than any sum of products of codes, for slots that never match.
+NEVER = 2**30
 #: Half a unit in the last place of float32: the relative error of one rounding.
 UNIT = 2.0**-24
 #: More than any square of a distance between points; see `pubench.neighbors.partition`.
 FAR = 1e37
 #: So finely `_from_near_to_far` tells distances apart.
 BUCKETS = 512
+#: Turns four signed bytes into unsigned ones, 128 larger each.
+_UNSIGNED = np.int32(-0x7F7F7F80)
+
+
+class Cells(NamedTuple):
+    """The grids of runs of `CELL` leaves: places are (point - origin) / step, cut off at `LARGEST`; codes round them.
+
+    Attributes:
+        low, high: shape (cells, WIDTH), float32; the box around the points.
+        origin: shape (cells, WIDTH), float32.
+        finer: shape (cells,), float32; 1 / step.
+        error: shape (cells, 2), float64; how far a row's place can be from its code, in steps, by half and by all
+            coordinates.
+        centres: shape (SKETCH, cells), float32; the means of the first coordinates.
+    """
+
+    low: Any
+    high: Any
+    origin: Any
+    finer: Any
+    error: Any
+    centres: Any
 
 
 class Leaves(NamedTuple):
@@ -39,19 +77,23 @@ class Leaves(NamedTuple):
     Attributes:
         rows: shape (leaves * LEAF,), int64; the row in each slot, -2 in a slot that only fills up.
         values: shape (leaves * LEAF, n_features); the rows as they were given, here because near ones lie together.
-        coordinates: shape (leaves, 2, HALF * LEAF), float32; the points, half by half, coordinate by coordinate.
-        halves: shape (leaves, 2, LEAF), float32; half the squared length of each half, infinite in an empty slot.
-        low, high: shape (leaves, WIDTH), float32; the box around the points of each leaf.
-        centres: shape (HALF, leaves), float32; the means of the first halves.
+        codes: shape (leaves, halves, HALF * LEAF), uint8; in blocks, see `lanes`. Where there are no more than HALF
+            features, one half is all.
+        starts: shape (leaves, halves, LEAF), int32; half the squared length of the codes, rounded down, of the first
+            half and of all; NEVER in an empty slot.
+        low, high: shape (leaves, HALF), uint8; the box around the negatives of the codes.
+        centres: shape (SKETCH, leaves), float32; the means of the first coordinates.
+        cells: their grids.
     """
 
     rows: Any
     values: Any
-    coordinates: Any
-    halves: Any
+    codes: Any
+    starts: Any
     low: Any
     high: Any
     centres: Any
+    cells: Cells
 
 
 class Bounds(NamedTuple):
@@ -78,13 +120,13 @@ def _exact_square(a: Any, b: Any) -> float:
     return total
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
 def _precedes(square: float, row: int, other_square: float, other_row: int) -> bool:
     """Whether a row is nearer than another one; equal distances go by row number."""
     return square < other_square or (square == other_square and row < other_row)
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
 def _reach(square: float, error: float, bounds: Bounds) -> float:
     """Return the largest square that two points can have whose rows have at most this one."""
     return min(((np.sqrt(square * bounds.scale) + error) * (1 + bounds.growth)) ** 2, FAR)
@@ -100,114 +142,6 @@ def _quick_square(a: Any, b: Any) -> float:
     return total
 
 
-@njit(nogil=True, cache=True, _nrt=False)
-def _length_square(point: Any, width: int) -> float:
-    """Return the squared length of the first coordinates of a point."""
-    total = 0.0
-    for j in range(width):
-        total += np.float64(point[j]) ** 2
-    return total
-
-
-@njit(nogil=True, cache=True, _nrt=False)
-def _scan_limit(square: float, own: float, width: int) -> float:
-    """Return the limit of a scan for points within `square` of one whose first `width` coordinates have length `own`.
-
-    |x - q|^2 <= R^2 is |x|^2 / 2 - q x <= (R^2 - |q|^2) / 2. The slack is what float32 can lose in this form, where
-    |x| <= |q| + R.
-    """
-    slack = (width + 6) * UNIT * (2 * np.sqrt(own) + np.sqrt(square)) ** 2
-    return (square - own) / 2 + slack
-
-
-@njit(nogil=True, cache=True, _nrt=False, fastmath=True)
-def _scan_three(coordinates: Any, halves: Any, points: Any, limits: Any, products: Any, hits: Any) -> None:
-    """Write |x|^2 / 2 - q x over the first half of the coordinates of a leaf, for three points q: shape (3 * LEAF,).
-
-    Three at once, four coordinates at a time, because loading x costs more than multiplying it, and more numbers would
-    not fit the registers. Arrays are flat, because the compiler then knows that they do not overlap: both together
-    make this twice as fast. `hits` counts the products within each limit.
-    """
-    for i in range(LEAF):
-        products[i] = halves[i]
-        products[LEAF + i] = halves[i]
-        products[2 * LEAF + i] = halves[i]
-    for j in range(0, HALF, 4):
-        start = j * LEAF
-        p0, p1, p2, p3 = points[0, j], points[0, j + 1], points[0, j + 2], points[0, j + 3]
-        q0, q1, q2, q3 = points[1, j], points[1, j + 1], points[1, j + 2], points[1, j + 3]
-        r0, r1, r2, r3 = points[2, j], points[2, j + 1], points[2, j + 2], points[2, j + 3]
-        for i in range(LEAF):
-            w, x = coordinates[start + i], coordinates[start + LEAF + i]
-            y, z = coordinates[start + 2 * LEAF + i], coordinates[start + 3 * LEAF + i]
-            products[i] -= p0 * w + p1 * x + p2 * y + p3 * z
-            products[LEAF + i] -= q0 * w + q1 * x + q2 * y + q3 * z
-            products[2 * LEAF + i] -= r0 * w + r1 * x + r2 * y + r3 * z
-    for which in range(3):
-        limit = limits[which]
-        count = np.int32(0)
-        for i in range(LEAF):
-            count += np.int32(products[which * LEAF + i] <= limit)
-        hits[which] = count
-
-
-@njit(nogil=True, cache=True, _nrt=False, fastmath=True)
-def _scan_on(coordinates: Any, halves: Any, point: Any, products: Any) -> None:
-    """Add |x|^2 / 2 - q x over half of the coordinates of a leaf to the products of one point q."""
-    for i in range(LEAF):
-        products[i] += halves[i]
-    for j in range(0, HALF, 4):
-        start = j * LEAF
-        q0, q1, q2, q3 = point[j], point[j + 1], point[j + 2], point[j + 3]
-        for i in range(LEAF):
-            w, x = coordinates[start + i], coordinates[start + LEAF + i]
-            y, z = coordinates[start + 2 * LEAF + i], coordinates[start + 3 * LEAF + i]
-            products[i] -= q0 * w + q1 * x + q2 * y + q3 * z
-
-
-@njit(nogil=True, cache=True, _nrt=False, fastmath=True)
-def _count_within(products: Any, limit: float) -> int:
-    """Return how many products are at most `limit`."""
-    bound = np.float32(limit)
-    count = np.int32(0)
-    for i in range(LEAF):
-        count += np.int32(products[i] <= bound)
-    return int(count)
-
-
-@njit(nogil=True, cache=True, _nrt=False)
-def _places_within(products: Any, limit: float, passed: Any) -> int:
-    """Write to `passed`, which holds one more than a leaf, where `products` are at most `limit`; return how many."""
-    found = 0
-    bound = np.float32(limit)
-    for i in range(LEAF):
-        passed[found] = i  # written in any case: a branch here would be guessed wrong too often
-        found += products[i] <= bound
-    return found
-
-
-@njit(nogil=True, cache=True, _nrt=False, fastmath=True)
-def _box_squares(low: Any, high: Any, points: Any, squares: Any) -> None:
-    """Write the squared distances from points to a box; `points` has shape (WIDTH, n)."""
-    for i in range(len(squares)):
-        squares[i] = 0
-    for j in range(WIDTH):
-        least, most, coordinates = low[j], high[j], points[j]
-        for i in range(len(squares)):
-            gap = max(np.float32(0), least - coordinates[i], coordinates[i] - most)
-            squares[i] += gap * gap
-
-
-@njit(nogil=True, cache=True, _nrt=False, fastmath=True)
-def _box_square(low: Any, high: Any, point: Any) -> float:
-    """Return the squared distance from one point to a box."""
-    total = np.float32(0)
-    for j in range(WIDTH):
-        gap = max(np.float32(0), low[j] - point[j], point[j] - high[j])
-        total += gap * gap
-    return np.float64(total)
-
-
 @njit(nogil=True, cache=True, _nrt=False, fastmath=True)
 def _from_near_to_far(centres: Any, point: Any, distances: Any, ends: Any, order: Any) -> None:
     """Write to `order` all leaves, roughly by the distance of their centres from a point, in linear time.
@@ -217,7 +151,7 @@ def _from_near_to_far(centres: Any, point: Any, distances: Any, ends: Any, order
     leaves = centres.shape[1]
     for leaf in range(leaves):
         distances[leaf] = 0
-    for j in range(HALF):
+    for j in range(SKETCH):
         at, coordinates = point[j], centres[j]
         for leaf in range(leaves):
             distances[leaf] += (coordinates[leaf] - at) * (coordinates[leaf] - at)
@@ -239,10 +173,8 @@ def _from_near_to_far(centres: Any, point: Any, distances: Any, ends: Any, order
         ends[bucket] += 1
 
 
-#: Among so many times as many leaves, close to the group, each query finds those nearest to itself.
-_CLOSE = 8
-#: Queries look into near leaves in so many rounds: an eighth of the leaves, a quarter, the rest. Most need the first alone.
-_ROUNDS = 3
+#: Leaves within this share of a query's radius are near: they settle most queries.
+NEAR = 0.35
 
 
 class Queries(NamedTuple):
@@ -267,13 +199,13 @@ class Task(NamedTuple):
     Attributes:
         k_max: the last rank of interest.
         listed: how many of the nearest positives are ranked.
-        leaves: into how many leaves near each query a first look looks.
+        cells: into how many cells near a group of queries a first look looks.
         folds: the number of folds, at least 1.
     """
 
     k_max: int
     listed: int
-    leaves: int
+    cells: int
     folds: int
 
 
@@ -314,35 +246,50 @@ class Workspace(NamedTuple):
     """Scratch of a search around n queries, made once: what is compiled without reference counts can not make any.
 
     Attributes:
-        points: shape (WIDTH, n); the queries.
-        own: shape (2, n); the squared lengths of their first halves, and of the whole.
         radii: shape (n,); the square between points within which rows matter, below 0 where none does.
-        limits: shape (2, n); what follows from it for a scan of half and of all coordinates.
-        boxes, near: shape (n,); how far the queries are from a leaf, and those that are near.
-        three, most, products, hits, passed: what a scan needs.
-        distances, ends, order: what ordering leaves needs.
-        close, centres: the leaves close to the group, and their centres.
-        rounds: shape (close, n), uint8; in which round a query looks into a close leaf, `_ROUNDS` for never.
+        share: shape (1,); of which share of that square a leaf must be to be looked into.
+        cell: shape (n,); the cell whose grid the query is on, -1 for none; what follows is about that cell.
+        lane, query: shape (n,); in which lane a query is, if its radius touches the cell, and which query is in a lane.
+        codes: shape (n, WIDTH), int8; the negatives of the query's codes.
+        words: the same as int32, shape (n, WIDTH / 4).
+        turned: shape (WORDS, lanes), int32; the first half of them, unsigned, word by word and lane by lane.
+        beyond: shape (n,); the square of the distance from the cell's box.
+        errors: shape (2, n); how far the place in the box is from its code, in steps, by half and by all coordinates.
+        lengths, totals: shape (2, n), int64; squared length and sum of the codes, of the first half and of all.
+        within: shape (lanes,), int32; within which square between codes a leaf is looked into, below 0 for none.
+        limits: shape (2, n), int32; the limits of a scan of half and of all coordinates.
+        touched, near: the queries that look into a leaf, as bits of lanes and as a list.
+        been: shape (n, task.cells), uint64; a bit for each leaf of the nearest cells that a query has looked into.
+        hits, pairs: what a scan of the first half found, a bit per row; pairs are the same, 64 bits at a time.
+        blocks, found: what a scan found in the end; see `_scan`.
+        distances, ends, order: what ordering leaves and cells needs.
         looked: shape (1,); how many rows had to be looked at themselves.
     """
 
-    points: Any
-    own: Any
     radii: Any
+    share: Any
+    cell: Any
+    lane: Any
+    query: Any
+    codes: Any
+    words: Any
+    turned: Any
+    beyond: Any
+    errors: Any
+    lengths: Any
+    totals: Any
+    within: Any
     limits: Any
-    boxes: Any
+    touched: Any
+    been: Any
     near: Any
-    three: Any
-    most: Any
-    products: Any
     hits: Any
-    passed: Any
+    pairs: Any
+    blocks: Any
+    found: Any
     distances: Any
     ends: Any
     order: Any
-    close: Any
-    centres: Any
-    rounds: Any
     looked: Any
 
 
@@ -370,104 +317,211 @@ def _insert(square: float, row: int, squares: Any, rows: Any, count: int) -> int
 
 @njit(nogil=True, cache=True)
 def _workspace(queries: Queries, leaves: int, task: Task) -> Workspace:
-    n, close = len(queries.rows), min(leaves, _CLOSE * task.leaves)
-    own = np.empty((2, n))
-    for i in range(n):
-        own[0, i] = _length_square(queries.points[i], HALF)
-        own[1, i] = _length_square(queries.points[i], WIDTH)
+    n = len(queries.rows)
+    lanes = -(-n // LANES) * LANES
+    codes, hits = np.zeros((n, WIDTH), np.int8), np.empty((n + TOGETHER) * BLOCKS, np.uint16)
     return Workspace(
-        np.ascontiguousarray(queries.points.T),
-        own,
+        np.full(n, FAR),
+        np.ones(1),
+        np.full(n, -1),
+        np.arange(n),
+        np.empty(n, np.int64),
+        codes,
+        codes.view(np.int32),
+        np.zeros((WORDS, lanes), np.int32),
         np.empty(n),
         np.empty((2, n)),
-        np.empty(n, np.float32),
-        np.empty(n + 1, np.int64),
-        np.empty((3, WIDTH), np.float32),
-        np.empty(3, np.float32),
-        np.empty(3 * LEAF, np.float32),
-        np.empty(3, np.int32),
-        np.empty(LEAF + 1, np.int64),
+        np.empty((2, n), np.int64),
+        np.empty((2, n), np.int64),
+        np.full(lanes, -1, np.int32),
+        np.empty((2, n), np.int32),
+        np.empty(lanes // LANES, np.uint16),
+        np.zeros((n, task.cells), np.uint64),
+        np.empty(n + TOGETHER, np.int64),
+        hits,
+        hits.view(np.int64),
+        np.empty(n * BLOCKS + 1, np.int64),
+        np.empty(n * BLOCKS + 1, np.uint16),
         np.empty(leaves, np.float32),
         np.empty(BUCKETS + 1, np.int64),
         np.empty(leaves, np.int64),
-        np.empty(close, np.int64),
-        np.empty((HALF, close), np.float32),
-        np.empty((close, n), np.uint8),
         np.zeros(1, np.int64),
     )
 
 
-@njit(nogil=True, cache=True, _nrt=False)
-def _set_radius(i: int, square: float, queries: Queries, bounds: Bounds, work: Workspace) -> None:
-    """Let rows within `square` of query i matter, none if it is below 0."""
-    work.radii[i] = -1.0
-    if square >= 0:
-        radius = _reach(square, queries.errors[i], bounds)
-        work.radii[i] = radius
-        work.limits[0, i] = _scan_limit(radius, work.own[0, i], HALF)
-        work.limits[1, i] = _scan_limit(radius, work.own[1, i], WIDTH)
+@njit(nogil=True, cache=True, _nrt=False, fastmath=True)
+def _place_on_grid(i: int, cell: int, cells: Cells, point: Any, work: Workspace) -> None:
+    """Write the codes of query i in a cell: those of the place of the cell's box that is nearest to it.
 
-
-@njit(nogil=True, cache=True, _nrt=False)
-def _second_half(leaves: Leaves, leaf: int, i: int, products: Any, queries: Queries, work: Workspace) -> int:
-    """Return how many rows of a leaf may matter to query i, given the products of the first half.
-
-    Writes their places in the leaf to `work.passed`.
+    A row x of the cell is farther from q than from that place p: |q - x|^2 >= |q - p|^2 + |p - x|^2, because the box
+    is convex. Cutting off both at the rim of the grid brings them no farther apart.
     """
-    point = queries.points[i, HALF:]
-    _scan_on(leaves.coordinates[leaf, 1], leaves.halves[leaf, 1], point, products)
-    if _count_within(products, work.limits[1, i]) == 0:
-        return 0
-    return _places_within(products, work.limits[1, i], work.passed)
+    low, high, origin, finer = cells.low[cell], cells.high[cell], cells.origin[cell], cells.finer[cell]
+    codes, largest = work.codes[i], np.float32(LARGEST)
+    off, length, total = np.float32(0), np.float32(0), np.float32(0)  # whole numbers below 2**24 are exact
+    for half in range(2):
+        for j in range(half * HALF, (half + 1) * HALF):
+            inside = min(max(point[j], low[j]), high[j])
+            place = min(max((inside - origin[j]) * finer, -largest), largest)
+            # Rounded by a cast, which is done for many at once, unlike `rint`.
+            nearest = np.float32(np.int32(place + np.float32(128.5))) - np.float32(128)
+            off += (place - nearest) * (place - nearest)
+            length += nearest * nearest
+            total += nearest
+            codes[j] = np.int8(-nearest)
+        work.lengths[half, i], work.totals[half, i] = int(length), int(total)
+        work.errors[half, i] = np.sqrt(off) + BLUNDER
+    work.cell[i] = cell
 
 
-@njit(nogil=True, cache=True, _nrt=False)
-def _look_into(leaves: Leaves, leaf: int, i: int, queries: Queries, work: Workspace) -> int:
-    """Do the same for one query from the beginning."""
-    if _box_square(leaves.low[leaf], leaves.high[leaf], queries.points[i]) > work.radii[i]:
-        return 0
-    products = work.products[:LEAF]
-    for place in range(LEAF):
-        products[place] = 0
-    _scan_on(leaves.coordinates[leaf, 0], leaves.halves[leaf, 0], queries.points[i, :HALF], products)
-    if _count_within(products, work.limits[0, i]) == 0:
-        return 0
-    return _second_half(leaves, leaf, i, products, queries, work)
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _limit(i: int, cells: Cells, work: Workspace) -> None:
+    """Turn the radius of query i into limits for codes of its cell.
+
+    Codes are as far apart as their places, but for the errors of both. |x - q|^2 <= R^2 is |x|^2 / 2 - q x <=
+    (R^2 - |q|^2) / 2; a scan has -q instead of q, and x + 128 instead of x.
+    """
+    left = work.radii[i] - work.beyond[i]
+    if left < 0:
+        work.within[work.lane[i]] = -1
+        work.limits[0, i] = work.limits[1, i] = -NEVER
+        return
+    cell = work.cell[i]
+    radius = np.sqrt(left) * cells.finer[cell] * (1 + 4 * UNIT)
+    for half in range(2):
+        most = radius + work.errors[half, i] + cells.error[cell, half]
+        square = int(min(most * most, NEVER / 4))
+        work.limits[half, i] = ((square - work.lengths[half, i]) >> 1) - 128 * work.totals[half, i]
+        if half == 0:
+            work.within[work.lane[i]] = int(square * work.share[0])
 
 
-@njit(nogil=True, cache=True, _nrt=False)
-def _list_leaf(
-    leaves: Leaves, leaf: int, passed: Any, i: int, queries: Queries, blur: float, lists: Lists
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _set_radius(
+    i: int, square: float, queries: Queries, bounds: Bounds, cells: Cells, work: Workspace
 ) -> None:
-    """Put the rows in the `passed` places of a leaf into the list of query i, exactly, as far as they are near enough."""
+    """Let rows within `square` of query i matter, none if it is below 0."""
+    work.radii[i] = _reach(square, queries.errors[i], bounds) if square >= 0 else -1.0
+    if work.cell[i] >= 0:
+        _limit(i, cells, work)
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _order_cells(search: Search, work: Workspace) -> int:
+    """Write to `work.order` the cells from near to far, as the query in the middle sees them, and return their number."""
+    cells, points = search.leaves.cells, search.queries.points
+    order = work.order[: len(cells.finer)]
+    _from_near_to_far(cells.centres, points[len(points) // 2], work.distances, work.ends, order)
+    return len(order)
+
+
+@njit(nogil=True, cache=True, _nrt=False, fastmath=True)
+def _beyond(cell: int, cells: Cells, point: Any) -> float:
+    """Return the square of the distance from a point to the box of a cell, but for rounding never more."""
+    low, high = cells.low[cell], cells.high[cell]
+    total = np.float32(0)
+    for j in range(WIDTH):
+        gap = max(np.float32(0), low[j] - point[j], point[j] - high[j])
+        total += gap * gap
+    return np.float64(total) * (1 - 2 * WIDTH * UNIT)
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _enter(cell: int, search: Search, work: Workspace) -> int:
+    """Put the open queries whose radius touches a cell on its grid, each in a lane, and return how many blocks they fill."""
+    lanes = 0
+    for i in range(len(work.radii)):
+        if work.radii[i] < 0:
+            continue
+        work.beyond[i] = _beyond(cell, search.leaves.cells, search.queries.points[i])
+        if work.beyond[i] <= work.radii[i] * work.share[0]:
+            work.query[lanes], work.lane[i] = i, lanes
+            _place_on_grid(i, cell, search.leaves.cells, search.queries.points[i], work)
+            _limit(i, search.leaves.cells, work)
+            for word in range(WORDS):
+                work.turned[word, lanes] = work.words[i, word] ^ _UNSIGNED
+            lanes += 1
+    blocks = -(-lanes // LANES)
+    for lane in range(lanes, blocks * LANES):
+        work.within[lane] = -1
+    return blocks
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _choose(leaf: int, blocks: int, leaves: Leaves, work: Workspace) -> int:
+    """Write to `work.near` the queries whose radius touches the box of a leaf, and return their number."""
+    touching(leaves.low[leaf], leaves.high[leaf], work.turned, blocks, work.within, work.touched)
+    chosen = 0
+    for block in range(blocks):
+        bits = np.int64(work.touched[block])
+        while bits != 0:
+            work.near[chosen] = work.query[block * LANES + lowest(bits)]
+            chosen += 1
+            bits &= bits - 1
+    return chosen
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _remember(leaf: int, place: int, chosen: int, work: Workspace) -> None:
+    """Note that the chosen queries have been to a leaf."""
+    for which in range(chosen):
+        work.been[work.near[which], place] |= np.uint64(1) << np.uint64(leaf % CELL)
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _forget(leaf: int, place: int, chosen: int, work: Workspace) -> int:
+    """Drop those of the chosen queries that have been to a leaf, and return how many are left."""
+    left = 0
+    for which in range(chosen):
+        i = work.near[which]
+        work.near[left] = i
+        left += (work.been[i, place] >> np.uint64(leaf % CELL)) & np.uint64(1) == 0
+    return left
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _scan(leaf: int, chosen: int, leaves: Leaves, work: Workspace) -> int:
+    """Find the rows of a leaf that may matter to the first `chosen` queries of `work.near`.
+
+    Returns how many blocks may have some; `work.blocks` says which they are, `query * BLOCKS + block` with the query's
+    place in `work.near`, and `work.found` has a bit for each of the rows.
+    """
+    if chosen == 0:
+        return 0
+    for extra in range(chosen, chosen + TOGETHER - 1):
+        work.near[extra] = work.near[0]
+    codes, starts = leaves.codes[leaf], leaves.starts[leaf]
+    scan(codes[0], starts[0], work.codes, work.near, chosen, work.limits[0], work.hits)
+    blocks = 0
+    for which in range(chosen):
+        if work.pairs[2 * which] | work.pairs[2 * which + 1] == 0:  # as in most leaves
+            continue
+        for number in range(which * BLOCKS, (which + 1) * BLOCKS):
+            work.blocks[blocks] = number
+            work.found[blocks] = work.hits[number]
+            blocks += work.hits[number] != 0
+    if len(codes) == 2:
+        scan_blocks(codes, starts[1], work.codes, work.near, work.limits[1], work.blocks, blocks, work.found)
+    return blocks
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _list_block(
+    slot: int, bits: Any, i: int, search: Search, leaves: Leaves, lists: Lists, work: Workspace
+) -> None:
+    """Put the rows of a block, from `slot` on, whose bits are set into the list of query i, exactly, if near enough."""
+    queries, blur = search.queries, search.bounds.blur
     listed = lists.rows.shape[1]
-    for place in passed:
-        slot = leaf * LEAF + place
-        row, value = leaves.rows[slot], leaves.values[slot]
+    while bits != 0:
+        row, value = leaves.rows[slot + lowest(bits)], leaves.values[slot + lowest(bits)]
+        bits &= bits - 1
         full = lists.count[i] == listed
         most = lists.squares[i, listed - 1] * (1 + blur) if full else np.inf
         if row != queries.rows[i] and _quick_square(queries.values[i], value) <= most:
             square = _exact_square(queries.values[i], value)
             lists.count[i] = _insert(square, row, lists.squares[i], lists.rows[i], lists.count[i])
-
-
-@njit(nogil=True, cache=True, _nrt=False)
-def _list_nearest(queries: Queries, leaves: Leaves, bounds: Bounds, lists: Lists, work: Workspace) -> None:
-    """Fill the lists with the rows of `leaves` that are nearest to each query, exactly."""
-    n, listed = lists.rows.shape
-    order = work.order[: len(leaves.halves)]
-    for i in range(n):
-        _set_radius(i, np.inf, queries, bounds, work)
-        _from_near_to_far(leaves.centres, queries.points[i], work.distances, work.ends, order)
-        for leaf in order:
-            found = _look_into(leaves, leaf, i, queries, work)
-            if found > 0:
-                _list_leaf(leaves, leaf, work.passed[:found], i, queries, bounds.blur, lists)
-                if lists.count[i] == listed:
-                    _set_radius(i, lists.squares[i, listed - 1], queries, bounds, work)
-        for j in range(lists.count[i]):
-            lists.surely[i, j] = lists.squares[i, j] * (1 - bounds.blur)
-            lists.maybe[i, j] = lists.squares[i, j] * (1 + bounds.blur)
+    if lists.count[i] == listed:
+        _set_radius(i, lists.squares[i, listed - 1], queries, search.bounds, leaves.cells, work)
 
 
 @njit(nogil=True, cache=True)
@@ -491,7 +545,7 @@ def empty_lists(held_out: Any, queries: Queries, task: Task) -> Lists:
     )
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
 def _place(row: int, value: Any, query: Any, i: int, lists: Lists) -> int:
     """Return the first place of the list of query i that a row stands before, `count` for none."""
     place, count = 0, lists.count[i]
@@ -508,7 +562,7 @@ def _place(row: int, value: Any, query: Any, i: int, lists: Lists) -> int:
     return place
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
 def _count_row(place: int, mask: Any, i: int, lists: Lists) -> None:
     """Count a row that stands before this place, and for which folds it does not count."""
     lists.nearer[i, place] += 1
@@ -520,7 +574,7 @@ def _count_row(place: int, mask: Any, i: int, lists: Lists) -> None:
         fold += 1
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
 def _shorten(i: int, lists: Lists, k_max: int) -> None:
     """Drop the positives that no fold can have among its `k_max` nearest rows any more.
 
@@ -537,121 +591,130 @@ def _shorten(i: int, lists: Lists, k_max: int) -> None:
     lists.count[i] = most
 
 
-@njit(nogil=True, cache=True, _nrt=False)
-def _count_leaf(
-    held_out: Any, leaves: Leaves, leaf: int, passed: Any, i: int, queries: Queries, lists: Lists
-) -> None:
-    """Count the rows in the `passed` places of a leaf around query i."""
-    for place_in_leaf in passed:
-        slot = leaf * LEAF + place_in_leaf
-        row = leaves.rows[slot]
-        if row != queries.rows[i]:
-            place = _place(row, leaves.values[slot], queries.values[i], i, lists)
-            if place < lists.count[i]:
-                _count_row(place, held_out[row], i, lists)
-
-
-@njit(nogil=True, cache=True, _nrt=False)
-def _narrow(i: int, queries: Queries, bounds: Bounds, k_max: int, lists: Lists, work: Workspace) -> None:
-    """Let only rows matter that may stand before the last open positive of query i."""
-    _shorten(i, lists, k_max)
-    last = lists.count[i] - 1
-    _set_radius(i, lists.maybe[i, last] if last >= 0 else -1.0, queries, bounds, work)
-
-
-@njit(nogil=True, cache=True, _nrt=False)
-def _choose(leaves: Leaves, leaf: int, work: Workspace) -> int:
-    """Write to `work.near` the queries whose radius touches the box of a leaf, and return their number."""
-    _box_squares(leaves.low[leaf], leaves.high[leaf], work.points, work.boxes)
-    chosen = 0
-    for i in range(len(work.radii)):
-        work.near[chosen] = i
-        chosen += work.boxes[i] <= work.radii[i]
-    return chosen
-
-
-@njit(nogil=True, cache=True, _nrt=False)
-def _scan_next_three(
-    leaves: Leaves, leaf: int, start: int, chosen: int, queries: Queries, work: Workspace
-) -> int:
-    """Scan the first half of a leaf for up to three of the chosen queries, and return how many they are."""
-    for which in range(3):  # the last one stands in for those that are not there
-        point = queries.points[work.near[min(start + which, chosen - 1)]]
-        for j in range(HALF):
-            work.three[which, j] = point[j]
-        work.most[which] = work.limits[0, work.near[min(start + which, chosen - 1)]]
-    coordinates, halves = leaves.coordinates[leaf, 0], leaves.halves[leaf, 0]
-    _scan_three(coordinates, halves, work.three, work.most, work.products, work.hits)
-    return min(3, chosen - start)
-
-
-@njit(nogil=True, cache=True, _nrt=False)
-def _count_chosen(leaf: int, chosen: int, search: Search, lists: Lists, work: Workspace) -> None:
-    """Count the rows of a leaf around the first `chosen` queries of `work.near`."""
-    held_out, queries, leaves, bounds, task = search
-    for start in range(0, chosen, 3):
-        for which in range(_scan_next_three(leaves, leaf, start, chosen, queries, work)):
-            if work.hits[which] == 0:  # as in most leaves
-                continue
-            i = work.near[start + which]
-            products = work.products[which * LEAF : (which + 1) * LEAF]
-            found = _second_half(leaves, leaf, i, products, queries, work)
-            work.looked[0] += found
-            if found > 0:
-                _count_leaf(held_out, leaves, leaf, work.passed[:found], i, queries, lists)
-                _narrow(i, queries, bounds, task.k_max, lists, work)
-
-
-@njit(nogil=True, cache=True, _nrt=False)
-def _plan_near(queries: Queries, leaves: Leaves, task: Task, work: Workspace) -> None:
-    """Write to `work.rounds` which of the close leaves each query looks into, the nearest to itself first."""
-    n, close = len(queries.rows), len(work.close)
-    _from_near_to_far(leaves.centres, queries.points[n // 2], work.distances, work.ends, work.order)
-    for which in range(close):
-        work.close[which] = work.order[which]
-        for j in range(HALF):
-            work.centres[j, which] = leaves.centres[j, work.close[which]]
-        for i in range(n):
-            work.rounds[which, i] = _ROUNDS
-    order = work.order[:close]
-    for i in range(n):
-        if work.radii[i] >= 0:
-            _from_near_to_far(work.centres, queries.points[i], work.distances, work.ends, order)
-            for place in range(min(task.leaves, close)):
-                work.rounds[order[place], i] = (8 * place >= task.leaves) + (8 * place >= 3 * task.leaves)
-
-
-@njit(nogil=True, cache=True, _nrt=False)
-def _choose_near(which: int, turn: int, work: Workspace) -> int:
-    """Write to `work.near` the queries that look into a close leaf in this round, and return their number."""
-    chosen = 0
-    for i in range(len(work.radii)):
-        work.near[chosen] = i
-        chosen += (work.rounds[which, i] == turn) & (work.radii[i] >= 0)
-    return chosen
-
-
-@njit(nogil=True, cache=True, _nrt=False)
-def _count_near(search: Search, lists: Lists, work: Workspace) -> None:
-    """Count in the leaves nearest to each query: near means others for each, but what is in the cache serves several."""
-    for i in range(len(search.queries.rows)):
-        _narrow(i, search.queries, search.bounds, search.task.k_max, lists, work)
-    _plan_near(search.queries, search.leaves, search.task, work)
-    for turn in range(_ROUNDS):
-        for which in range(len(work.close)):
-            _count_chosen(work.close[which], _choose_near(which, turn, work), search, lists, work)
-
-
-@njit(nogil=True, cache=True, _nrt=False)
-def _count_all(search: Search, lists: Lists, work: Workspace) -> None:
-    """Count in all leaves, all queries side by side."""
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _count_block(slot: int, bits: Any, i: int, search: Search, lists: Lists, work: Workspace) -> None:
+    """Count the rows of a block, from `slot` on, whose bits are set around query i."""
     queries, leaves = search.queries, search.leaves
-    n = len(queries.rows)
+    while bits != 0:
+        work.looked[0] += 1
+        row, value = leaves.rows[slot + lowest(bits)], leaves.values[slot + lowest(bits)]
+        bits &= bits - 1
+        if row != queries.rows[i]:
+            place = _place(row, value, queries.values[i], i, lists)
+            if place < lists.count[i]:
+                _count_row(place, search.held_out[row], i, lists)
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _narrow(i: int, search: Search, lists: Lists, work: Workspace) -> None:
+    """Let only rows matter that may stand before the last open positive of query i."""
+    open_before = lists.count[i]
+    _shorten(i, lists, search.task.k_max)
+    if lists.count[i] < open_before:
+        _let_open_matter(i, search, lists, work)
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _let_open_matter(i: int, search: Search, lists: Lists, work: Workspace) -> None:
+    """Set the radius of query i to that of the last positive that is still open."""
+    last = lists.count[i] - 1
+    square = lists.maybe[i, last] if last >= 0 else -1.0
+    _set_radius(i, square, search.queries, search.bounds, search.leaves.cells, work)
+
+
+@njit(nogil=True, cache=True, _nrt=False)
+def _visit(leaf: int, chosen: int, search: Search, lists: Lists, work: Workspace) -> None:
+    """Count the rows of a leaf around the first `chosen` queries of `work.near`."""
+    for number in range(_scan(leaf, chosen, search.leaves, work)):
+        if work.found[number] != 0:
+            i = work.near[work.blocks[number] // BLOCKS]
+            slot = leaf * LEAF + work.blocks[number] % BLOCKS * LANES
+            _count_block(slot, np.int64(work.found[number]), i, search, lists, work)
+            _narrow(i, search, lists, work)
+
+
+@njit(nogil=True, cache=True, _nrt=False)
+def _list_within(
+    first: int, last: int, search: Search, positives: Leaves, lists: Lists, work: Workspace
+) -> None:
+    """Fill the lists of queries from `first` to before `last` with the nearest positives within their radii, exactly."""
+    queries = search.queries
+    order = work.order[: len(positives.codes)]
+    middle = queries.points[(first + last) // 2]
+    _from_near_to_far(positives.centres, middle, work.distances, work.ends, order)
+    for leaf in order:
+        chosen = 0
+        for i in range(first, last):
+            if work.radii[i] >= 0:
+                work.near[chosen] = i
+                chosen += 1
+                if work.cell[i] != leaf // CELL:
+                    work.beyond[i] = _beyond(leaf // CELL, positives.cells, queries.points[i])
+                    _place_on_grid(i, leaf // CELL, positives.cells, queries.points[i], work)
+                    _limit(i, positives.cells, work)
+        for number in range(_scan(leaf, chosen, positives, work)):
+            if work.found[number] != 0:
+                i = work.near[work.blocks[number] // BLOCKS]
+                slot = leaf * LEAF + work.blocks[number] % BLOCKS * LANES
+                _list_block(slot, np.int64(work.found[number]), i, search, positives, lists, work)
+
+
+@njit(nogil=True, cache=True, _nrt=False)
+def _list_nearest(search: Search, positives: Leaves, lists: Lists, work: Workspace) -> None:
+    """Fill the lists with the positives that are nearest to each query, exactly.
+
+    The queries before, which are close, tell how far to look; those whose list is short then look everywhere.
+    """
+    n, listed = lists.rows.shape
+    guess = np.inf
+    for first in range(0, n, LANES):
+        last = min(first + LANES, n)
+        for square in (guess, np.inf):
+            for i in range(first, last):
+                # What was found beyond the guess need not be the nearest there.
+                short = lists.count[i] < listed or lists.squares[i, listed - 1] > guess
+                lists.count[i] *= not short
+                _set_radius(
+                    i, square if short else -1.0, search.queries, search.bounds, positives.cells, work
+                )
+            _list_within(first, last, search, positives, lists, work)
+        guess = 0.0
+        for i in range(first, last):
+            guess = max(guess, lists.squares[i, listed - 1] if lists.count[i] == listed else np.inf)
     for i in range(n):
-        _narrow(i, queries, search.bounds, search.task.k_max, lists, work)
-    _from_near_to_far(leaves.centres, queries.points[n // 2], work.distances, work.ends, work.order)
-    for leaf in work.order:
-        _count_chosen(leaf, _choose(leaves, leaf, work), search, lists, work)
+        work.cell[i] = -1
+        for j in range(lists.count[i]):
+            lists.surely[i, j] = lists.squares[i, j] * (1 - search.bounds.blur)
+            lists.maybe[i, j] = lists.squares[i, j] * (1 + search.bounds.blur)
+
+
+@njit(nogil=True, cache=True, _nrt=False)
+def _look_near(search: Search, lists: Lists, work: Workspace) -> None:
+    """Count in leaves so near that they tell most: of the nearest cells those whose box is well within the radius."""
+    for i in range(len(work.radii)):
+        _let_open_matter(i, search, lists, work)
+    work.share[0] = NEAR * NEAR
+    for place in range(min(search.task.cells, _order_cells(search, work))):
+        cell = work.order[place]
+        blocks = _enter(cell, search, work)
+        for leaf in range(cell * CELL, min((cell + 1) * CELL, len(search.leaves.codes))):
+            chosen = _choose(leaf, blocks, search.leaves, work)
+            _remember(leaf, place, chosen, work)
+            _visit(leaf, chosen, search, lists, work)
+
+
+@njit(nogil=True, cache=True, _nrt=False)
+def _look_everywhere(search: Search, lists: Lists, work: Workspace) -> None:
+    """Count in all leaves that the radius of a query touches, but for those that it has been to."""
+    work.share[0] = 1.0
+    for place in range(_order_cells(search, work)):
+        cell = work.order[place]
+        blocks = _enter(cell, search, work)
+        for leaf in range(cell * CELL, min((cell + 1) * CELL, len(search.leaves.codes))):
+            chosen = _choose(leaf, blocks, search.leaves, work)
+            if place < search.task.cells:
+                chosen = _forget(leaf, place, chosen, work)
+            _visit(leaf, chosen, search, lists, work)
 
 
 @njit(nogil=True, cache=True)
@@ -678,9 +741,10 @@ def settle_near(
 
     Looks at the nearest positive and the nearest leaves only; arguments are those of `rank_positives`.
     """
-    lists, work = empty_lists(held_out, queries, task), _workspace(queries, len(leaves.halves), task)
-    _list_nearest(queries, positives, bounds, lists, work)
-    _count_near(Search(held_out, queries, leaves, bounds, task), lists, work)
+    lists, work = empty_lists(held_out, queries, task), _workspace(queries, len(leaves.codes), task)
+    search = Search(held_out, queries, leaves, bounds, task)
+    _list_nearest(search, positives, lists, work)
+    _look_near(search, lists, work)
     return lists.count > 0
 
 
@@ -703,9 +767,11 @@ def rank_positives(
         rows in some fold; which they are; and their ranks in each fold, shape (n, folds, listed), 0 where there is
         none. Last, how many rows had to be looked at themselves, because their points did not tell.
     """
-    lists, work = empty_lists(held_out, queries, task), _workspace(queries, len(leaves.halves), task)
-    _list_nearest(queries, positives, bounds, lists, work)
-    _count_all(Search(held_out, queries, leaves, bounds, task), lists, work)
+    lists, work = empty_lists(held_out, queries, task), _workspace(queries, len(leaves.codes), task)
+    search = Search(held_out, queries, leaves, bounds, task)
+    _list_nearest(search, positives, lists, work)
+    _look_near(search, lists, work)
+    _look_everywhere(search, lists, work)
     return lists.count, lists.rows, final_ranks(held_out, lists, task.k_max), work.looked[0]
 
 

@@ -10,23 +10,25 @@ import numpy as np
 import numpy.typing as npt
 
 from pubench.neighbors.brute import Centred, rank_by_products
-from pubench.neighbors.kernels import Bounds, Leaves, Queries, Task, rank_positives, settle_near
+from pubench.neighbors.kernels import WIDTH, Bounds, Leaves, Queries, Task, rank_positives, settle_near
 from pubench.threads import in_order
 from pubench.types import BoolVector, FloatVector, IndexVector
 
-#: Leaves near a query that a first look looks into: they settle most queries.
-_NEAR = 192
+#: Cells near a group of queries that a first look looks into.
+_NEAR = 48
 #: Queries that share a first look: near leaves are many, and one that is in the cache serves several of them.
-_CLOSE_TOGETHER = 512
+_CLOSE_TOGETHER = 2048
 #: Queries that go through all leaves together: so often is a leaf used once it is in the cache.
-_TOGETHER = 1024
+_TOGETHER = 2048
 #: Positives listed at least: with fewer, too many queries would be looked around again for more.
-_LISTED = 8
+_LISTED = 4
 
-#: Queries around which is tried what the others are like.
-_PROBED = 128
-#: Points that leave this share of the rows to be looked at cost more than they save.
-_TOO_MANY = 0.15
+#: Groups there are at least, unless they would be smaller than the other number.
+_GROUPS, _SMALLEST_GROUP = 8, 64
+#: Queries around which is tried what the others are like, no more than one of so many.
+_PROBED, _RARELY = 128, 16
+#: Points that leave this share of the rows to be looked at cost more than they save, if rows have more columns than points.
+_TOO_MANY = 0.2
 #: A first look settles too few where this share of the queries has positives near.
 _MOSTLY_NEAR = 0.6
 #: Queries in a block of brute force.
@@ -80,7 +82,7 @@ class Look:
     def around(self, order: IndexVector, pool: ThreadPoolExecutor, progress: Progress) -> Entries:
         """Return the ranks around the queries in `order`, in which those that stand together lie close together."""
         looked, near, listed = self._probe(order)
-        if looked > _TOO_MANY:
+        if looked > _TOO_MANY and self.index.leaves.values.shape[1] > WIDTH:
             rows = Centred.of(self.index.leaves, self.index.mean, self.index.factor)
             positives = Centred.of(self.index.positives, self.index.mean, self.index.factor)
             by_products = partial(self._by_products, rows, positives)
@@ -97,7 +99,7 @@ class Look:
             (looked, near, listed): the share of rows that must be looked at, the share of queries that have positives
             near, and how many of the nearest positives to list so that hardly a query needs more.
         """
-        few = order[:: max(1, len(order) // _PROBED)]
+        few = order[:: max(_RARELY, len(order) // _PROBED)]
         if not len(few):
             return 0.0, 0.0, 1
         count, _, _, looked = self._by_points(few, self._most)
@@ -111,7 +113,7 @@ class Look:
         groups = _groups(order, _CLOSE_TOGETHER)
 
         def look(group: IndexVector) -> BoolVector:
-            may_be: BoolVector = settle_near(*self._arguments(group, 1, _NEAR))
+            may_be: BoolVector = settle_near(*self._arguments(group, 1))
             return may_be
 
         for number, may_be in enumerate(in_order(pool, look, groups)):
@@ -152,7 +154,7 @@ class Look:
         return _together([entries, self._entries(rank, min(2 * listed, self._positives), group[short])])
 
     def _by_points(self, group: IndexVector, listed: int) -> tuple[Any, ...]:
-        ranked: tuple[Any, ...] = rank_positives(*self._arguments(group, listed, 0))
+        ranked: tuple[Any, ...] = rank_positives(*self._arguments(group, listed))
         return ranked
 
     def _by_products(
@@ -161,8 +163,8 @@ class Look:
         task = Task(self.k_max, listed, 0, self.folds)
         return rank_by_products(self.held_out, self.ask(group), rows, positives, task)
 
-    def _arguments(self, group: IndexVector, listed: int, leaves: int) -> tuple[Any, ...]:
-        index, task = self.index, Task(self.k_max, listed, leaves, self.folds)
+    def _arguments(self, group: IndexVector, listed: int) -> tuple[Any, ...]:
+        index, task = self.index, Task(self.k_max, listed, _NEAR, self.folds)
         return self.held_out, self.ask(group), index.leaves, index.positives, index.bounds, task
 
     @property
@@ -176,6 +178,8 @@ class Look:
 
 
 def _groups(order: IndexVector, size: int) -> list[IndexVector]:
+    """Return runs of so many queries, or fewer where there are few, so that every thread gets its share."""
+    size = min(size, max(_SMALLEST_GROUP, -(-len(order) // _GROUPS)))
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 

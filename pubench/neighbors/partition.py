@@ -1,4 +1,4 @@
-"""Rows as points in leaves: rotated so that the first coordinates tell most, rounded to float32, grouped by nearness."""
+"""Rows as points: rotated so that the first coordinates tell most, rounded to float32, ordered by nearness."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from numba import njit
 
 from pubench.errors import DataError
-from pubench.neighbors.kernels import HALF, LEAF, UNIT, WIDTH, Bounds, Leaves
+from pubench.neighbors.kernels import LEAF, UNIT, WIDTH, Bounds
 from pubench.types import FloatMatrix, FloatVector, IndexVector
 
 Points = npt.NDArray[np.float32]
@@ -158,26 +158,3 @@ def order_by_nearness(points: Points, pool: ThreadPoolExecutor) -> IndexVector:
         parts += [(start, middle, count // 2), (start + middle, size - middle, count - count // 2)]
     list(pool.map(lambda part: _divide(points, order[part[0] : part[0] + part[1]], part[2], weights), parts))
     return order
-
-
-def grow_leaves(X: FloatMatrix, points: Points, rows: IndexVector, pool: ThreadPoolExecutor) -> Leaves:
-    """Return the `rows` of `X`, at least one, as leaves; `points` holds all rows of `X`."""
-    points = points[rows] if len(rows) < len(points) else points
-    order = order_by_nearness(points, pool)
-    leaves = -(-len(order) // LEAF)
-    empty = leaves * LEAF - len(order)
-    # An empty slot repeats the last point, so that boxes stay as they are; `halves` keeps it out of every scan.
-    order = np.concatenate([order, np.repeat(order[-1], empty)])
-    ordered = points[order].reshape(leaves, LEAF, 2, HALF)
-    coordinates = np.ascontiguousarray(ordered.transpose(0, 2, 3, 1))
-    halves = (np.einsum("lhji,lhji->lhi", coordinates, coordinates, dtype=np.float64) / 2).astype(np.float32)
-    halves[-1, :, LEAF - empty :] = np.inf
-    return Leaves(
-        rows=np.where(np.arange(leaves * LEAF) < len(rows), rows[order], -2),
-        values=X[rows[order]],
-        coordinates=coordinates.reshape(leaves, 2, HALF * LEAF),
-        halves=halves,
-        low=coordinates.min(axis=3).reshape(leaves, WIDTH),
-        high=coordinates.max(axis=3).reshape(leaves, WIDTH),
-        centres=np.ascontiguousarray(coordinates[:, 0].mean(axis=2).T),
-    )

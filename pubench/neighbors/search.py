@@ -2,7 +2,7 @@
 
 Distances are Euclidean, between the rows as given, in float64: squared differences summed in column order. A row is
 not its own neighbour; rows at equal distance stand in the order of their row numbers. Everything else is about speed
-and changes no result: points in float32 and leaves only say where not to look.
+and changes no result: points in float32 and codes of a byte only say where not to look.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from pubench.errors import DataError, ParameterError
 from pubench.machine import cores
+from pubench.neighbors.grids import grow_leaves
 from pubench.neighbors.kernels import Queries
 from pubench.neighbors.looking import Entries, Index, Look
-from pubench.neighbors.partition import Rotation, grow_leaves, order_by_nearness
+from pubench.neighbors.partition import Rotation, order_by_nearness
 from pubench.neighbors.result import PositiveNeighbors
 from pubench.threads import working
 from pubench.types import BoolVector, FloatMatrix, IndexVector, as_labels, tell_nobody

@@ -179,6 +179,15 @@ def test_thousands_of_rows(kind: Draw, positives: int) -> None:
     assert_same(positive_neighbors(X, s, n_threads=1), literal_of_rows(X, s, 50))
 
 
+def test_a_row_far_from_the_positives_of_the_rows_beside_it_finds_its_own() -> None:
+    """How far to look for positives is guessed by the rows before: here they lie close to some, and a few rows do not."""
+    generator = np.random.default_rng(8)
+    X = continuous(generator, 3000, 6) * np.repeat([0.2, 3.0], [2900, 100])[:, None]
+    s = labelled(generator, 3000, 60)
+    s[2900:] = np.arange(100) % 10 == 0
+    assert_same(positive_neighbors(X, s, 50), literal_of_rows(X, s, 50))
+
+
 def test_the_rare_row_among_many_positives_has_them_all() -> None:
     generator = np.random.default_rng(20)
     X = continuous(generator, 5000, 3)
