@@ -24,7 +24,7 @@ _TOGETHER = 2048
 _LISTED = 4
 
 #: Groups there are at least, unless they would be smaller than the other number.
-_GROUPS, _SMALLEST_GROUP = 8, 64
+_GROUPS, _SMALLEST_GROUP = 8, 128
 #: Queries around which is tried what the others are like, no more than one of so many.
 _PROBED, _RARELY = 128, 16
 #: Points that leave this share of the rows to be looked at cost more than they save, if rows have more columns than points.
