@@ -150,14 +150,19 @@ def growth(sizes: tuple[int, ...]) -> None:
 def hard() -> None:
     """Print the ratio to scikit-learn's brute force where little can be left out."""
     draw = np.random.default_rng(0)
-    for rows, columns, positives in ((500, 10, 20), (2000, 10, 50), (20_000, 30, 10_000), (20_000, 100, 10_000),
-                                     (20_000, 500, 40), (20_000, 500, 10_000)):  # fmt: skip
+    cases = (
+        (500, 10, 20, 0.0), (2000, 10, 50, 0.0), (20_000, 30, 10_000, 0.0), (20_000, 30, 200, 0.9),
+        (20_000, 100, 10_000, 0.0), (20_000, 500, 40, 0.0), (20_000, 500, 10_000, 0.0),
+    )  # fmt: skip
+    for rows, columns, positives, equal in cases:
         X = draw.standard_normal((rows, columns)).astype(np.float32)
-        s = np.arange(rows) < positives
+        X[draw.random(rows) < equal] = X[0]
+        s = draw.permutation(rows) < positives
         compile_first(X, s)
         pairs = [(ours(X, s)[1], sklearn_seconds(X, X)) for _ in range(3)]
         ratio = float(np.median([mine / other for mine, other in pairs]))
-        print(f"{rows:>7,} x {columns:<4} {positives:>7,} labelled: {ratio:5.2f} of brute force", flush=True)
+        shape = f"{rows:>7,} x {columns:<4}{positives:>7,} labelled, {equal:3.0%} of the rows equal"
+        print(f"{shape}: {ratio:5.2f} of brute force", flush=True)
 
 
 def picture(path: Path) -> None:

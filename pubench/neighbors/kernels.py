@@ -8,8 +8,8 @@ Folds take part in the same pass: a count of all rows less a count of those that
 Rows decide by `_exact_square`, in float64. What is searched are codes: the leading coordinates of the rows, rotated so
 that these tell most, rounded to float32, which makes points of them, and then to the nearest place of a grid, in steps
 of a byte. Each cell, a number of leaves, has a grid of its own, so that dense places have a fine one. A code is never
-farther than its row by more than the two roundings; `_reach` and `_limit` say how much that can be: so nothing is left
-out by mistake. Between codes all sums are of whole numbers, hence exact.
+farther than its row by more than the two roundings: `_place_on_grid` says why, `_reach` and `_limit` how much that can
+be. So nothing is left out by mistake. Between codes all sums are of whole numbers, hence exact.
 
 All compiled code stands in this one file, because numba's cache on disk looks at the file of a function and not at
 those of the functions it calls: constants and functions of another file could change unnoticed. Only the instructions
@@ -31,7 +31,7 @@ BLOCKS = LEAF // LANES
 HALF = 4 * WORDS
 #: Coordinates of a point.
 WIDTH = 2 * HALF
-#: Coordinates by which leaves are put in order.
+#: Coordinates by which leaves and cells are put in order.
 SKETCH = 16
 #: Leaves with a grid of their own.
 CELL = 64
@@ -47,6 +47,8 @@ UNIT = 2.0**-24
 FAR = 1e37
 #: So finely `_from_near_to_far` tells distances apart.
 BUCKETS = 512
+#: Leaves within this share of a query's radius are looked into first: they settle most queries.
+NEARBY = 0.35
 #: Turns four signed bytes into unsigned ones, 128 larger each.
 _UNSIGNED = np.int32(-0x7F7F7F80)
 
@@ -75,7 +77,7 @@ class Leaves(NamedTuple):
     """Points in groups of `LEAF` that lie together; the last group is filled up with slots that never match.
 
     Attributes:
-        rows: shape (leaves * LEAF,), int64; the row in each slot, -2 in a slot that only fills up.
+        rows: shape (leaves * LEAF,), int64; the row in each slot, ascending within a leaf; -2 in a slot that only fills up.
         values: shape (leaves * LEAF, n_features); the rows as they were given, here because near ones lie together.
         codes: shape (leaves, halves, HALF * LEAF), uint8; in blocks, see `lanes`. Where there are no more than HALF
             features, one half is all.
@@ -144,9 +146,9 @@ def _quick_square(a: Any, b: Any) -> float:
 
 @njit(nogil=True, cache=True, _nrt=False, fastmath=True)
 def _from_near_to_far(centres: Any, point: Any, distances: Any, ends: Any, order: Any) -> None:
-    """Write to `order` all leaves, roughly by the distance of their centres from a point, in linear time.
+    """Write to `order` all leaves, or cells, roughly by the distance of their centres from a point, in linear time.
 
-    `distances` and `ends` are scratch: float32, one per leaf, and int64, `BUCKETS` + 1.
+    `distances` and `ends` are scratch: float32, one per centre, and int64, `BUCKETS` + 1.
     """
     leaves = centres.shape[1]
     for leaf in range(leaves):
@@ -171,10 +173,6 @@ def _from_near_to_far(centres: Any, point: Any, distances: Any, ends: Any, order
         bucket = int(distances[leaf])
         order[ends[bucket]] = leaf
         ends[bucket] += 1
-
-
-#: Leaves within this share of a query's radius are near: they settle most queries.
-NEAR = 0.35
 
 
 class Queries(NamedTuple):
@@ -253,7 +251,7 @@ class Workspace(NamedTuple):
         codes: shape (n, WIDTH), int8; the negatives of the query's codes.
         words: the same as int32, shape (n, WIDTH / 4).
         turned: shape (WORDS, lanes), int32; the first half of them, unsigned, word by word and lane by lane.
-        beyond: shape (n,); the square of the distance from the cell's box.
+        beyond: shape (n,); the square of the distance from the box of the cell that was entered last.
         errors: shape (2, n); how far the place in the box is from its code, in steps, by half and by all coordinates.
         lengths, totals: shape (2, n), int64; squared length and sum of the codes, of the first half and of all.
         within: shape (lanes,), int32; within which square between codes a leaf is looked into, below 0 for none.
@@ -404,15 +402,6 @@ def _set_radius(
     work.radii[i] = _reach(square, queries.errors[i], bounds) if square >= 0 else -1.0
     if work.cell[i] >= 0:
         _limit(i, cells, work)
-
-
-@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
-def _order_cells(search: Search, work: Workspace) -> int:
-    """Write to `work.order` the cells from near to far, as the query in the middle sees them, and return their number."""
-    cells, points = search.leaves.cells, search.queries.points
-    order = work.order[: len(cells.finer)]
-    _from_near_to_far(cells.centres, points[len(points) // 2], work.distances, work.ends, order)
-    return len(order)
 
 
 @njit(nogil=True, cache=True, _nrt=False, fastmath=True)
@@ -593,8 +582,15 @@ def _shorten(i: int, lists: Lists, k_max: int) -> None:
 
 @njit(nogil=True, cache=True, _nrt=False, forceinline=True)
 def _count_block(slot: int, bits: Any, i: int, search: Search, lists: Lists, work: Workspace) -> None:
-    """Count the rows of a block, from `slot` on, whose bits are set around query i."""
+    """Count the rows of a block, from `slot` on, whose bits are set around query i.
+
+    Nothing stands before a positive that equals the query but equal rows of smaller numbers: where many rows are equal,
+    this saves looking at most of them.
+    """
     queries, leaves = search.queries, search.leaves
+    last = lists.count[i] - 1
+    if last >= 0 and lists.squares[i, last] == 0 and leaves.rows[slot] > lists.rows[i, last]:
+        return
     while bits != 0:
         work.looked[0] += 1
         row, value = leaves.rows[slot + lowest(bits)], leaves.values[slot + lowest(bits)]
@@ -692,10 +688,14 @@ def _list_nearest(search: Search, positives: Leaves, lists: Lists, work: Workspa
 def _look_near(search: Search, lists: Lists, work: Workspace) -> None:
     """Count in leaves so near that they tell most: of the nearest cells those whose box is well within the radius."""
     for i in range(len(work.radii)):
+        _shorten(i, lists, search.task.k_max)  # to nothing, if no fold asks for this query
         _let_open_matter(i, search, lists, work)
-    work.share[0] = NEAR * NEAR
-    for place in range(min(search.task.cells, _order_cells(search, work))):
-        cell = work.order[place]
+    work.share[0] = NEARBY * NEARBY
+    cells, points = search.leaves.cells, search.queries.points
+    order = work.order[: len(cells.finer)]  # as the query in the middle sees them: the others are close to it
+    _from_near_to_far(cells.centres, points[len(points) // 2], work.distances, work.ends, order)
+    for place in range(min(search.task.cells, len(order))):
+        cell = order[place]
         blocks = _enter(cell, search, work)
         for leaf in range(cell * CELL, min((cell + 1) * CELL, len(search.leaves.codes))):
             chosen = _choose(leaf, blocks, search.leaves, work)
@@ -705,10 +705,13 @@ def _look_near(search: Search, lists: Lists, work: Workspace) -> None:
 
 @njit(nogil=True, cache=True, _nrt=False)
 def _look_everywhere(search: Search, lists: Lists, work: Workspace) -> None:
-    """Count in all leaves that the radius of a query touches, but for those that it has been to."""
+    """Count in all leaves that the radius of a query touches, but for those that it has been to in `_look_near`."""
     work.share[0] = 1.0
-    for place in range(_order_cells(search, work)):
-        cell = work.order[place]
+    order = work.order[
+        : len(search.leaves.cells.finer)
+    ]  # still the order of `_look_near`, whose places `been` has
+    for place in range(len(order)):
+        cell = order[place]
         blocks = _enter(cell, search, work)
         for leaf in range(cell * CELL, min((cell + 1) * CELL, len(search.leaves.codes))):
             chosen = _choose(leaf, blocks, search.leaves, work)
@@ -799,7 +802,7 @@ class Products(NamedTuple):
 
 @njit(nogil=True, cache=True, _nrt=False)
 def _product_slack(square: float, i: int, products: Products) -> float:
-    """Return how far the product of a row at this square from query i can be off; see `_scan_limit`."""
+    """Return how far the product of a row at this square from query i can be off, where |x| <= |q| + R."""
     length, radius = np.sqrt(products.own[i]), np.sqrt(square)
     summed = (products.width + 6) * products.unit * (2 * length + radius) ** 2
     return summed + 4 * products.rounding * (radius + products.rounding)

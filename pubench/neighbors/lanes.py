@@ -67,7 +67,7 @@ def _add_pairs(builder: Any, a: Any, b: Any) -> Any:
 
 def fastest_dot() -> Dot:
     """Return what this processor, or the one that numba is told to compile for, can do."""
-    if config.CPU_NAME or config.CPU_FEATURES:
+    if config.CPU_NAME or config.CPU_FEATURES or not config.ENABLE_AVX:
         return dot_by_shorts
     features = llvm.get_host_cpu_features()
     return dot_by_bytes if features.get("avx512vnni") and features.get("avx512bw") else dot_by_shorts

@@ -113,6 +113,11 @@ def test_the_lowest_bit() -> None:
     assert [call(1), call(6), call(1 << 62)] == [0, 1, 62]
 
 
-def test_code_for_another_processor_uses_no_instruction_of_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(config, "CPU_NAME", "generic")
+@pytest.mark.parametrize(
+    ("option", "value"), [("CPU_NAME", "generic"), ("CPU_FEATURES", "+sse2"), ("ENABLE_AVX", 0)]
+)
+def test_code_for_another_processor_uses_no_instruction_of_this_one(
+    option: str, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(config, option, value)
     assert lanes.fastest_dot() is lanes.dot_by_shorts

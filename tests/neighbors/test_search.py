@@ -188,6 +188,32 @@ def test_a_row_far_from_the_positives_of_the_rows_beside_it_finds_its_own() -> N
     assert_same(positive_neighbors(X, s, 50), literal_of_rows(X, s, 50))
 
 
+@pytest.mark.parametrize("first", [0, 40, 90])
+def test_of_thousands_of_equal_rows_the_first_are_the_neighbours(first: int) -> None:
+    """Some of the equal rows are labelled, one of them among the first, which stand before all others, or none."""
+    generator = np.random.default_rng(10)
+    X = np.where(generator.random((2500, 1)) < 0.9, 0.5, continuous(generator, 2500, 4))
+    s = labelled(generator, 2500, 25)
+    s[:100] = np.arange(100) == first
+    assert_same(positive_neighbors(X, s, 50), literal_of_rows(X, s, 50))
+
+
+def test_rows_in_more_cells_than_are_near() -> None:
+    """Cells hold 8,192 rows, and the first 48 are looked into twice."""
+    generator = np.random.default_rng(9)
+    X = continuous(generator, 420_000, 3)
+    s = labelled(generator, len(X), 2000)
+    asked = ~s & labelled(generator, len(X), 2500)
+    (found,) = positive_neighbors_of_folds(X, s, [np.arange(len(X))], 30, asked=asked)
+    for row in np.flatnonzero(asked)[::100]:
+        squares = ((X - X[row]) ** 2) @ np.ones(3)
+        squares[row] = np.inf
+        near = np.argsort(squares)[:30]
+        ranks, positives = found.of(int(row))
+        np.testing.assert_array_equal(ranks, np.flatnonzero(s[near]) + 1)
+        np.testing.assert_array_equal(positives, near[s[near]])
+
+
 def test_the_rare_row_among_many_positives_has_them_all() -> None:
     generator = np.random.default_rng(20)
     X = continuous(generator, 5000, 3)
@@ -407,6 +433,13 @@ def test_new_rows_far_away_of_another_type_and_of_another_order() -> None:
 def test_new_rows_around_rows_that_are_all_equal() -> None:
     X, s, new = np.full((3, 1), 0.1), np.array([False, True, False]), np.array([[0.1], [5.0], [-100.0]])
     assert_same(positive_neighbors_of_new(X, s, new, 2, n_threads=1), literal_of_new(X, s, new, 2))
+
+
+def test_new_rows_beyond_all_numbers_are_refused() -> None:
+    X = 1e-100 * continuous(np.random.default_rng(0), 500, 3)
+    new = np.concatenate([X[:20], [[1e250, -1e250, 1e250]]])
+    with pytest.raises(DataError, match="1e15 times"):
+        positive_neighbors_of_new(X, np.arange(500) % 10 == 0, new, 20)
 
 
 def test_new_rows_look_at_no_more_rows_than_there_are() -> None:
