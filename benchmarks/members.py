@@ -65,42 +65,46 @@ def draw(rows: int, registry: Registry) -> tuple[PUData, PUData]:
     return data.take(split.train), data.take(split.test)
 
 
-def lightgbm_class(learner: Learner, seed: int) -> Any:
+def lightgbm_class(learner: Learner, seed: int, _tags: Tags) -> Any:
     """Return LightGBM's own class with the learner's parameters."""
     p = learner.params
     return LGBMClassifier(
         n_estimators=p["trees"], learning_rate=p["learning_rate"], max_depth=p["depth"], num_leaves=2 ** p["depth"],
         min_child_samples=5, min_child_weight=p["min_hessian"], reg_lambda=p["l2"], extra_trees=p["random_cuts"],
-        colsample_bytree=p["features"], n_jobs=-1, random_state=seed, verbose=-1,
+        colsample_bytree=p["features"], max_bin=127, n_jobs=-1, random_state=seed, verbose=-1,
     )  # fmt: skip
 
 
-def xgboost_class(learner: Learner, seed: int) -> Any:
+def xgboost_class(learner: Learner, seed: int, _tags: Tags) -> Any:
     """Return XGBoost's own class with the learner's parameters."""
     p = learner.params
     return XGBClassifier(
         n_estimators=p["trees"], learning_rate=p["learning_rate"], max_depth=p["depth"], tree_method="hist",
-        reg_lambda=p["l2"], min_child_weight=p["min_hessian"], n_jobs=-1, random_state=seed,
+        reg_lambda=p["l2"], min_child_weight=p["min_hessian"], colsample_bynode=p["features"], max_bin=64,
+        n_jobs=-1, random_state=seed,
     )  # fmt: skip
 
 
-def catboost_class(learner: Learner, seed: int) -> Any:
-    """Return CatBoost's own class with the learner's parameters."""
+def catboost_class(learner: Learner, seed: int, tags: Tags) -> Any:
+    """Return CatBoost's own class with the learner's parameters, those that it sets by itself among them."""
     p = learner.params
+    share = float(tags.positive.mean())
     return CatBoostClassifier(
-        iterations=p["trees"], learning_rate=p["learning_rate"], depth=p["depth"], thread_count=-1, random_seed=seed,
-        verbose=False, allow_writing_files=False,
+        iterations=p["trees"], learning_rate=p["learning_rate"], depth=p["depth"], random_strength=p["random_strength"],
+        l2_leaf_reg=p["l2"] / share / 2, class_weights=[1.0, (1 - share) / share], border_count=128,
+        boost_from_average=False, boosting_type="Plain", bootstrap_type="No", leaf_estimation_iterations=1, has_time=True,
+        metric_period=p["trees"], thread_count=-1, random_seed=seed, verbose=False, allow_writing_files=False,
     )  # fmt: skip
 
 
-STOCK: dict[str, Callable[[int], Any]] = {
-    "lightgbm": lambda seed: LGBMClassifier(n_jobs=-1, random_state=seed, verbose=-1),
-    "xgboost": lambda seed: XGBClassifier(n_jobs=-1, random_state=seed),
-    "catboost": lambda seed: CatBoostClassifier(
+STOCK: dict[str, Callable[[int, Tags], Any]] = {
+    "lightgbm": lambda seed, _: LGBMClassifier(n_jobs=-1, random_state=seed, verbose=-1),
+    "xgboost": lambda seed, _: XGBClassifier(n_jobs=-1, random_state=seed),
+    "catboost": lambda seed, _: CatBoostClassifier(
         thread_count=-1, random_seed=seed, verbose=False, allow_writing_files=False
     ),
 }
-CLASSES: dict[str, Callable[[Learner, int], Any]] = {
+CLASSES: dict[str, Callable[[Learner, int, Tags], Any]] = {
     "lightgbm": lightgbm_class,
     "xgboost": xgboost_class,
     "catboost": catboost_class,
@@ -118,11 +122,11 @@ def ours(learner: Learner, train: PUData, tags: list[Tags], test: PUData) -> tup
 
 
 def loop(
-    make: Callable[[int], Any], train: PUData, tags: list[Tags], test: PUData
+    make: Callable[[int, Tags], Any], train: PUData, tags: list[Tags], test: PUData
 ) -> tuple[float, FloatVector]:
     """Do the same with a class of the library, member by member."""
     start = time.perf_counter()
-    models = [make(number).fit(train.X.values, tag.positive) for number, tag in enumerate(tags)]
+    models = [make(number, tag).fit(train.X.values, tag.positive) for number, tag in enumerate(tags)]
     seconds = time.perf_counter() - start
     return seconds, np.mean([model.predict_proba(test.X.values)[:, 1] for model in models], axis=0)
 
