@@ -16,9 +16,7 @@ from pubench.types import BoolVector, FloatVector, IndexVector
 
 #: Cells near a group of queries that a first look looks into.
 _NEAR = 48
-#: Queries that share a first look: near leaves are many, and one that is in the cache serves several of them.
-_CLOSE_TOGETHER = 2048
-#: Queries that go through all leaves together: so often is a leaf used once it is in the cache.
+#: Queries that go through the leaves together: so often is a leaf used once it is in the cache.
 _TOGETHER = 2048
 #: Positives listed at least: with fewer, too many queries would be looked around again for more.
 _LISTED = 4
@@ -110,7 +108,7 @@ class Look:
         self, order: IndexVector, pool: ThreadPoolExecutor, progress: Progress
     ) -> Iterator[IndexVector]:
         """Yield the queries that may have a positive among their nearest rows; the others have none."""
-        groups = _groups(order, _CLOSE_TOGETHER)
+        groups = _groups(order, _TOGETHER)
 
         def look(group: IndexVector) -> BoolVector:
             may_be: BoolVector = settle_near(*self._arguments(group, 1))

@@ -84,13 +84,12 @@ class Rotation:
         points = np.empty((len(X), WIDTH), dtype=np.float32)
 
         def fill(start: int) -> bool:
-            with np.errstate(
-                over="ignore", invalid="ignore"
-            ):  # what overflows may end as NaN, no number to compare
+            # What overflows here may end as NaN, which is not within any bound.
+            with np.errstate(over="ignore", invalid="ignore"):
                 points[start : start + _BLOCK] = self.of(X[start : start + _BLOCK])
             return bool((np.abs(points[start : start + _BLOCK]) <= _OUTERMOST).all())
 
-        if not all(list(pool.map(fill, range(0, len(X), _BLOCK)))):
+        if not all(pool.map(fill, range(0, len(X), _BLOCK))):
             raise DataError("A value is more than 1e15 times as far out as most; remove or transform it.")
         return points
 
