@@ -2,25 +2,40 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from pubench.blas import blas_threads
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+Given = ParamSpec("Given")
 
 
 @contextmanager
-def working(n_threads: int) -> Iterator[ThreadPoolExecutor]:
-    """Yield a pool of so many threads, in which matrix products use one thread each."""
-    with blas_threads(1), ThreadPoolExecutor(n_threads) as pool:
+def working(n_threads: int) -> Iterator[Executor]:
+    """Yield a pool of so many threads, in which matrix products use one thread each.
+
+    With 0 there are none: what is asked for is done at once by who asks, which is sooner for small work than threads start.
+    """
+    with blas_threads(1), ThreadPoolExecutor(n_threads) if n_threads else _AtOnce() as pool:
         yield pool
 
 
+class _AtOnce(Executor):
+    """Does what it is given before it returns."""
+
+    def submit(
+        self, work: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs
+    ) -> Future[Result]:
+        done: Future[Result] = Future()
+        done.set_result(work(*args, **kwargs))
+        return done
+
+
 def in_order(
-    pool: ThreadPoolExecutor, work: Callable[[Task], Result], tasks: Iterable[Task], ahead: int = 8
+    pool: Executor, work: Callable[[Task], Result], tasks: Iterable[Task], ahead: int = 8
 ) -> Iterator[Result]:
     """Yield `work(task)` for each task, in order, computed at most so many ahead.
 

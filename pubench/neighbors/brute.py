@@ -1,20 +1,25 @@
-"""Blocked brute force: every row against every other by matrix products, for data in which nothing can be left out.
+"""Blocked brute force: every row against every other by matrix products, where nothing can be left out or nothing need be.
 
 In very many dimensions all rows are about equally far; then points tell nothing, and products of blocks are the fastest
-way to all distances. They only bound: what is close to a decision is decided by the exact distance, as everywhere.
+way to all distances. In a small table they are there before an index would be. They only bound: what is close to a
+decision is decided by the exact distance, as everywhere.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from pubench.machine import cores
+from pubench.neighbors.engine import Aim, Entries, Progress, Ranked, Ranking
 from pubench.neighbors.kernels import (
-    Leaves,
+    LARGEST_PRODUCT,
     Lists,
     Products,
     Queries,
+    Rows,
     Task,
     bound_products,
     count_products,
@@ -22,62 +27,151 @@ from pubench.neighbors.kernels import (
     final_ranks,
     list_products,
 )
-from pubench.types import FloatMatrix, FloatVector, IndexVector
+from pubench.neighbors.partition import Frame, refuse_far
+from pubench.threads import working
+from pubench.types import BoolVector, FloatMatrix, FloatVector, IndexVector
 
 #: Rows per block of products: with some hundred queries about what a second-level cache holds.
 _BLOCK = 1024
+#: Queries that are looked at together.
+TOGETHER = 256
+#: Products that are computed sooner than threads start.
+_AT_ONCE = 10_000_000
+
+#: Gives some of the queries, by their numbers.
+Ask: TypeAlias = Callable[[IndexVector], Queries]
 
 
 @dataclass(frozen=True, eq=False)
 class Centred:
-    """The rows of some leaves less the mean, times a power of 2, and half their squared lengths.
+    """Some rows less the mean, times a power of 2, and their squared lengths.
 
     Attributes:
-        leaves: where they come from.
-        mean: shape (n_features,).
-        factor: what they are multiplied by, so that squares neither overflow nor vanish.
-        values: shape (slots, n_features), of the leaves' type.
-        halves: shape (slots,), float64.
-        rounding: how far a row can be off because the mean was subtracted from large numbers.
+        values: shape (n, n_features).
+        squares: shape (n,), float64.
     """
 
-    leaves: Leaves
-    mean: FloatVector
-    factor: float
     values: FloatMatrix
-    halves: FloatVector
-    rounding: float
+    squares: FloatVector
 
     @classmethod
-    def of(cls, leaves: Leaves, mean: FloatVector, factor: float) -> "Centred":
-        """Subtract the mean and scale."""
-        values = ((leaves.values - mean) * factor).astype(leaves.values.dtype)
-        halves = np.einsum("ij,ij->i", values, values, dtype=np.float64) / 2
-        rounding = 4 * 2.0**-53 * values.shape[1] ** 0.5 * float(np.abs(leaves.values).max()) * factor
-        return cls(leaves, mean, factor, values, halves, rounding)
+    def of(cls, values: FloatMatrix, frame: Frame, dtype: np.dtype[Any]) -> "Centred":
+        """Subtract the mean and scale, in float64, then go over to another type.
 
-    def products(self, queries: Queries, start: int) -> Products:
-        """Return the products of one block of rows; see `pubench.neighbors.kernels.Products`."""
-        centred = ((queries.values - self.mean) * self.factor).astype(self.values.dtype)
-        block = slice(start, start + _BLOCK)
-        values = self.halves[block].astype(self.values.dtype) - centred @ self.values[block].T
-        own = np.einsum("ij,ij->i", centred, centred, dtype=np.float64)
-        # Rounding the differences from the mean moves a row by half a unit, like four more columns at most.
-        unit = float(np.finfo(self.values.dtype).eps) / 2
-        width, scale = self.values.shape[1] + 4, self.factor**2
-        return Products(values, start, own, unit, width, self.rounding, scale)
+        Raises:
+            DataError: a value is so far from the rest that float32 can not hold its square.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            centred = frame.of(values).astype(dtype)
+        refuse_far(centred)
+        return cls(centred, np.einsum("ij,ij->i", centred, centred, dtype=np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """Rows as they were given and centred in a frame."""
+
+    rows: Rows
+    frame: Frame
+    centred: Centred
+
+    @classmethod
+    def of(cls, rows: Rows, frame: Frame) -> "Searched":
+        """Centre the rows."""
+        return cls(rows, frame, Centred.of(rows.values, frame, rows.values.dtype))
+
+    def products(self, queries: Centred) -> Iterator[Products]:
+        """Yield the products of one block of rows after the other; see `pubench.neighbors.kernels.Products`."""
+        values, columns, frame = self.centred.values, self.centred.values.shape[1], self.frame
+        halves = (self.centred.squares / 2).astype(values.dtype)
+        unit = float(np.finfo(values.dtype).eps) / 2
+        rounding = 4 * 2.0**-53 * columns**0.5 * frame.largest * frame.factor
+        for start in range(0, len(values), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            products = halves[block] - queries.values @ values[block].T
+            # Rounding the differences from the mean moves a row by half a unit, like four more columns at most.
+            yield Products(products, start, queries.squares, unit, columns + 4, rounding, frame.factor**2)
+
+
+@dataclass(frozen=True, eq=False)
+class Brute:
+    """An `Engine` without an index.
+
+    Attributes:
+        rows: all rows.
+        positives: the labelled ones among them.
+        n_threads: how many threads may work at once; all cores when None.
+    """
+
+    rows: Searched
+    positives: Searched
+    n_threads: int | None
+
+    @classmethod
+    def over(cls, X: FloatMatrix, s: BoolVector, n_threads: int | None) -> "Brute":
+        """Search these rows; `s` says which are labelled.
+
+        Raises:
+            DataError: as `Frame` and `Centred` do.
+        """
+        frame, labelled = Frame.around(X), np.flatnonzero(s)
+        rows, positives = searchable(np.arange(len(X)), X), searchable(labelled, X[labelled])
+        return cls(Searched.of(rows, frame), Searched.of(positives, frame), n_threads)
+
+    def of_rows(self, rows: IndexVector, aim: Aim, progress: Progress) -> Entries:
+        """Return the ranks around some of the rows."""
+        values = self.rows.rows.values
+
+        def ask(group: IndexVector) -> Queries:
+            return _without_points(group, values[group])
+
+        return self._around(rows, ask, aim, progress)
+
+    def of_new(self, X: FloatMatrix, aim: Aim, progress: Progress) -> Entries:
+        """Return the ranks around other rows."""
+
+        def ask(group: IndexVector) -> Queries:
+            return _without_points(np.full(len(group), -1), X[group])
+
+        return self._around(np.arange(len(X)), ask, aim, progress)
+
+    def _around(self, order: IndexVector, ask: Ask, aim: Aim, progress: Progress) -> Entries:
+        ranking = Ranking(aim, len(self.positives.rows.numbers))
+        rank = partial(rank_by_products, self.rows, self.positives, ask, aim)
+        at_once = len(order) * self.rows.rows.values.size <= _AT_ONCE
+        with working(0 if at_once else self.n_threads or cores()) as pool:
+            return ranking.around(order, TOGETHER, ranking.likely, rank, pool, progress)
+
+
+def searchable(numbers: IndexVector, values: FloatMatrix) -> Rows:
+    """Return rows with what tells which of them are equal, byte by byte."""
+    whole = np.dtype((np.void, values.dtype.itemsize * values.shape[1]))
+    return Rows(numbers, values, np.unique(values.view(whole).ravel(), return_inverse=True)[1])
+
+
+def _without_points(numbers: IndexVector, values: FloatMatrix) -> Queries:
+    return Queries(numbers, values, np.empty((0, 0), dtype=np.float32), np.empty(0))
 
 
 def rank_by_products(
-    held_out: npt.NDArray[np.uint64], queries: Queries, rows: Centred, positives: Centred, task: Task
-) -> tuple[IndexVector, IndexVector, Any]:
-    """Return what `pubench.neighbors.kernels.rank_positives` does, but for the number of rows looked at: all."""
-    lists: Lists = empty_lists(held_out, queries, task)
-    for start in range(0, len(positives.values), _BLOCK):
-        list_products(positives.products(queries, start), queries, positives.leaves, lists)
-    for start in range(0, len(rows.values), _BLOCK):
-        products = rows.products(queries, start)
-        if start == 0:
+    rows: Searched, positives: Searched, ask: Ask, aim: Aim, group: IndexVector, listed: int
+) -> Ranked:
+    """Rank the nearest positives of each query, as many as are to be listed, among all rows."""
+    queries = ask(group)
+    centred = Centred.of(queries.values, rows.frame, rows.rows.values.dtype)
+    lists: Lists = empty_lists(aim.held_out, queries, Task(aim.k_max, listed, 0, aim.folds))
+    for products in positives.products(centred):
+        limits = _limits(products.values, listed if products.first == 0 else 0)
+        list_products(products, limits, queries, positives.rows, lists)
+    for products in rows.products(centred):
+        if products.first == 0:
             bound_products(products, lists)
-        count_products(held_out, products, queries, rows.leaves, task.k_max, lists)
-    return lists.count, lists.rows, final_ranks(held_out, lists, task.k_max)
+        count_products(aim.held_out, products, queries, rows.rows, aim.k_max, lists)
+    return lists.count, lists.rows, final_ranks(aim.held_out, lists, aim.k_max)
+
+
+def _limits(products: FloatMatrix, count: int) -> FloatVector:
+    """Return, for each query, a limit that holds so many of its products, or all: those rows are nearest, or nearly so."""
+    if not 0 < count < products.shape[1]:
+        return np.full(len(products), LARGEST_PRODUCT if count else -LARGEST_PRODUCT)
+    return np.partition(products, count - 1, axis=1)[:, count - 1].astype(np.float64)

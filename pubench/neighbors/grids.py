@@ -1,7 +1,7 @@
 """Leaves of codes: points that lie together, rounded to the grid of their cell, in the order that scans read them."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,7 @@ _RIM = 3.0
 _SMALLEST_STEP = 1e-30
 
 
-def grow_leaves(X: FloatMatrix, points: Points, rows: IndexVector, pool: ThreadPoolExecutor) -> Leaves:
+def grow_leaves(X: FloatMatrix, points: Points, rows: IndexVector, pool: Executor) -> Leaves:
     """Return the `rows` of `X`, at least one, as leaves; `points` holds all rows of `X`."""
     points = points[rows] if len(rows) < len(points) else points
     order = order_by_nearness(points, pool)

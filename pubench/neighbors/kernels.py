@@ -45,6 +45,10 @@ NEVER = 2**30
 UNIT = 2.0**-24
 #: More than any square of a distance between points; see `pubench.neighbors.partition`.
 FAR = 1e37
+#: Exact squares that blocked brute force keeps.
+KNOWN = 64
+#: More than any product that blocked brute force computes.
+LARGEST_PRODUCT = 1e38
 #: So finely `_from_near_to_far` tells distances apart.
 BUCKETS = 512
 #: Leaves within this share of a query's radius are looked into first: they settle most queries.
@@ -581,15 +585,21 @@ def _shorten(i: int, lists: Lists, k_max: int) -> None:
 
 
 @njit(nogil=True, cache=True, _nrt=False, forceinline=True)
-def _count_block(slot: int, bits: Any, i: int, search: Search, lists: Lists, work: Workspace) -> None:
-    """Count the rows of a block, from `slot` on, whose bits are set around query i.
+def _none_precedes(first: int, i: int, lists: Lists) -> bool:
+    """Whether rows from number `first` on can not stand before the last open positive of query i, wherever they lie.
 
     Nothing stands before a positive that equals the query but equal rows of smaller numbers: where many rows are equal,
     this saves looking at most of them.
     """
-    queries, leaves = search.queries, search.leaves
     last = lists.count[i] - 1
-    if last >= 0 and lists.squares[i, last] == 0 and leaves.rows[slot] > lists.rows[i, last]:
+    return lists.squares[i, last] == 0 and first > lists.rows[i, last]
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _count_block(slot: int, bits: Any, i: int, search: Search, lists: Lists, work: Workspace) -> None:
+    """Count the rows of a block, from `slot` on, whose bits are set around query i."""
+    queries, leaves = search.queries, search.leaves
+    if lists.count[i] > 0 and _none_precedes(leaves.rows[slot], i, lists):
         return
     while bits != 0:
         work.looked[0] += 1
@@ -778,12 +788,26 @@ def rank_positives(
     return lists.count, lists.rows, final_ranks(held_out, lists, task.k_max), work.looked[0]
 
 
+class Rows(NamedTuple):
+    """What blocked brute force searches.
+
+    Attributes:
+        numbers: shape (n,), int64; the row numbers, ascending within each run of `LEAF`.
+        values: shape (n, n_features); the rows as they were given.
+        same: shape (n,), int64, from 0; equal rows have the same number here.
+    """
+
+    numbers: Any
+    values: Any
+    same: Any
+
+
 class Products(NamedTuple):
     """|x|^2 / 2 - q x of queries q and some rows x, both less the mean and scaled: blocked brute force.
 
     Attributes:
         values: shape (n, rows).
-        first: the slot of the first of these rows.
+        first: the place of the first of these rows among all that are searched.
         own: shape (n,), |q|^2.
         unit: half a unit in the last place of what they were computed in.
         width: over how many columns.
@@ -825,32 +849,127 @@ def _maybe_below(square: float, i: int, products: Products) -> float:
 
 
 @njit(nogil=True, cache=True, _nrt=False)
-def list_products(products: Products, queries: Queries, leaves: Leaves, lists: Lists) -> None:
-    """Put those rows of `leaves` into the lists that are nearest, given the products of some."""
+def _bound_of_list(i: int, products: Products, lists: Lists) -> float:
+    """Return the largest product that a row can have which belongs into the list of query i; none is infinite."""
     listed = lists.rows.shape[1]
-    for i in range(len(queries.rows)):
-        bound = np.inf
-        for x in range(products.values.shape[1]):
-            if products.values[i, x] > bound:
-                continue
-            row, value = leaves.rows[products.first + x], leaves.values[products.first + x]
-            if row >= 0 and row != queries.rows[i]:
-                square = _exact_square(queries.values[i], value)
-                lists.count[i] = _insert(square, row, lists.squares[i], lists.rows[i], lists.count[i])
-            if lists.count[i] == listed:
-                bound = _maybe_below(lists.squares[i, listed - 1], i, products)
+    full = lists.count[i] == listed
+    return _maybe_below(lists.squares[i, listed - 1], i, products) if full else LARGEST_PRODUCT
 
 
 @njit(nogil=True, cache=True, _nrt=False)
-def _place_product(product: float, row: int, value: Any, query: Any, i: int, lists: Lists) -> int:
-    """Return the first place of the list of query i that a row stands before, given its product."""
-    place, count = 0, lists.count[i]
+def _exact_squares(query: Any, a: Any, b: Any, c: Any, d: Any) -> tuple[float, float, float, float]:
+    """Return `_exact_square` of four rows: one alone would have to wait for each of its sums."""
+    to_a, to_b, to_c, to_d = 0.0, 0.0, 0.0, 0.0
+    for j in range(len(query)):
+        at = np.float64(query[j])
+        to_a += (np.float64(a[j]) - at) * (np.float64(a[j]) - at)
+        to_b += (np.float64(b[j]) - at) * (np.float64(b[j]) - at)
+        to_c += (np.float64(c[j]) - at) * (np.float64(c[j]) - at)
+        to_d += (np.float64(d[j]) - at) * (np.float64(d[j]) - at)
+    return to_a, to_b, to_c, to_d
+
+
+class Known(NamedTuple):
+    """The exact squares from one query to the rows that were last asked for: equal rows need them only once.
+
+    Attributes:
+        same: shape (KNOWN,), int64; see `Rows`, -1 for none.
+        squares: shape (KNOWN,).
+    """
+
+    same: Any
+    squares: Any
+
+
+@njit(nogil=True, cache=True)
+def _nothing_known() -> Known:
+    return Known(np.empty(KNOWN, np.int64), np.empty(KNOWN))
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _square_to(query: Any, place: int, rows: Rows, known: Known) -> float:
+    """Return `_exact_square` of a query and the row at a place."""
+    same = rows.same[place]
+    if known.same[same % KNOWN] != same:
+        known.same[same % KNOWN] = same
+        known.squares[same % KNOWN] = _exact_square(query, rows.values[place])
+    return known.squares[same % KNOWN]
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _list_row(square: float, row: int, i: int, queries: Queries, lists: Lists) -> bool:
+    """Put a row into the list of query i, and return whether it is there: if near enough, and not the query itself."""
+    count, listed = lists.count[i], lists.rows.shape[1]
+    full = count == listed
+    if row == queries.rows[i] or (
+        full and not _precedes(square, row, lists.squares[i, listed - 1], lists.rows[i, listed - 1])
+    ):
+        return False
+    lists.count[i] = _insert(square, row, lists.squares[i], lists.rows[i], count)
+    return True
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _places_below(products: Any, limit: float, places: Any) -> int:
+    """Write the places of those products that are no larger than the limit, and return how many they are."""
+    count = 0
+    for x in range(len(products)):
+        places[count] = x
+        count += products[x] <= limit
+    return count
+
+
+@njit(nogil=True, cache=True, _nrt=False)
+def _list_some(places: Any, i: int, products: Products, queries: Queries, rows: Rows, lists: Lists) -> None:
+    """Put the rows at some places of `products` into the list of query i, and strike their products out."""
+    numbers, values = rows.numbers[products.first :], rows.values[products.first :]
+    last = len(places) - 1
+    for turn in range(0, last + 1, 4):
+        a, b = places[turn], places[min(turn + 1, last)]
+        c, d = places[min(turn + 2, last)], places[min(turn + 3, last)]
+        squares = _exact_squares(queries.values[i], values[a], values[b], values[c], values[d])
+        for place, square in ((a, squares[0]), (b, squares[1]), (c, squares[2]), (d, squares[3])):
+            if products.values[i, place] < np.inf:
+                products.values[i, place] = np.inf
+                _list_row(square, numbers[place], i, queries, lists)
+
+
+@njit(nogil=True, cache=True)
+def list_products(products: Products, limits: Any, queries: Queries, rows: Rows, lists: Lists) -> None:
+    """Put those rows into the lists that are nearest, given the products of some.
+
+    Rows within the `limits`, one per query, come first, as many as a list holds: with them in the lists, few others need
+    be looked at.
+    """
+    known, places = _nothing_known(), np.empty(products.values.shape[1], np.int64)
+    for i in range(len(queries.rows)):
+        first = min(_places_below(products.values[i], limits[i], places), lists.rows.shape[1])
+        _list_some(places[:first], i, products, queries, rows, lists)
+        known.same[:] = -1
+        bound = _bound_of_list(i, products, lists)
+        for x in range(products.values.shape[1]):
+            if products.values[i, x] <= bound:
+                square = _square_to(queries.values[i], products.first + x, rows, known)
+                if _list_row(square, rows.numbers[products.first + x], i, queries, lists):
+                    bound = _bound_of_list(i, products, lists)
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _place_product(
+    product: float, at: int, query: Any, i: int, rows: Rows, known: Known, lists: Lists
+) -> int:
+    """Return the first place of the list of query i that the row at a place stands before, given its product."""
+    place, count, row = 0, lists.count[i], rows.numbers[at]
     while place < count and product > lists.maybe[i, place]:
         place += 1
     if place == count or product < lists.surely[i, place]:
         return place
-    square = _exact_square(query, value)
-    while place < count and not _precedes(square, row, lists.squares[i, place], lists.rows[i, place]):
+    if row == lists.rows[i, place]:  # the positive itself: it stands before the next one
+        return place + 1
+    square = _square_to(query, at, rows, known)
+    if not _precedes(square, row, lists.squares[i, count - 1], lists.rows[i, count - 1]):
+        return count
+    while not _precedes(square, row, lists.squares[i, place], lists.rows[i, place]):
         place += 1
     return place
 
@@ -864,21 +983,26 @@ def bound_products(products: Products, lists: Lists) -> None:
             lists.maybe[i, j] = _maybe_below(lists.squares[i, j], i, products)
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@njit(nogil=True, cache=True)
 def count_products(
-    held_out: Any, products: Products, queries: Queries, leaves: Leaves, k_max: int, lists: Lists
+    held_out: Any, products: Products, queries: Queries, rows: Rows, k_max: int, lists: Lists
 ) -> None:
-    """Count some rows of `leaves` around each query, given their products."""
+    """Count some rows around each query, given their products."""
+    known, places = _nothing_known(), np.empty(LEAF, np.int64)
     for i in range(len(queries.rows)):
-        for x in range(products.values.shape[1]):
-            if lists.count[i] == 0:
+        known.same[:] = -1
+        for first in range(0, products.values.shape[1], LEAF):
+            last = lists.count[i] - 1
+            if last < 0:
                 break
-            if products.values[i, x] > lists.maybe[i, lists.count[i] - 1]:
+            if _none_precedes(rows.numbers[products.first + first], i, lists):
                 continue
-            row, value = leaves.rows[products.first + x], leaves.values[products.first + x]
-            if row < 0 or row == queries.rows[i]:
-                continue
-            place = _place_product(products.values[i, x], row, value, queries.values[i], i, lists)
-            if place < lists.count[i]:
-                _count_row(place, held_out[row], i, lists)
-        _shorten(i, lists, k_max)
+            here = products.values[i, first : first + LEAF]
+            for number in range(_places_below(here, lists.maybe[i, last], places)):
+                at = products.first + first + places[number]
+                if rows.numbers[at] != queries.rows[i]:
+                    product = here[places[number]]
+                    place = _place_product(product, at, queries.values[i], i, rows, known, lists)
+                    if place < lists.count[i]:
+                        _count_row(place, held_out[rows.numbers[at]], i, lists)
+            _shorten(i, lists, k_max)

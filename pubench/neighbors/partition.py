@@ -1,7 +1,7 @@
 """Rows as points: rotated so that the first coordinates tell most, rounded to float32, ordered by nearness."""
 
 import math
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,8 @@ from pubench.types import FloatMatrix, FloatVector, IndexVector
 
 Points = npt.NDArray[np.float32]
 
-_SAMPLED = 50_000
+#: Values in a sample that mean and axes come from.
+_SAMPLED = 1_600_000
 _BLOCK = 16_384
 #: Beyond this many times the data's own scale, squares in float32 come near their largest number.
 _OUTERMOST = 1e15
@@ -25,24 +26,22 @@ _NO_SPREAD = 2.0**-40
 
 
 @dataclass(frozen=True, eq=False)
-class Rotation:
-    """A change of coordinates under which nothing moves apart, up to a factor that is a power of 2.
+class Frame:
+    """Where rows have their origin, and a factor, a power of 2, by which their squares neither overflow nor vanish.
 
     Attributes:
-        mean: shape (n_features,); where the new coordinates have their origin.
-        axes: shape (n_features, at most WIDTH), orthonormal, along the largest variance.
+        mean: shape (n_features,).
         factor: what distances are multiplied by.
-        rounding: how far a coordinate can be off because `mean` was subtracted from large numbers.
+        largest: the largest absolute value among the rows.
     """
 
     mean: FloatVector
-    axes: npt.NDArray[np.float64]
     factor: float
-    rounding: float
+    largest: float
 
     @classmethod
-    def along_variance(cls, X: FloatMatrix) -> "Rotation":
-        """Find the principal axes on an even sample of the rows: any axes are right, these are fast.
+    def around(cls, X: FloatMatrix) -> "Frame":
+        """Find mean and spread on an even sample of the rows.
 
         Raises:
             DataError: squares of the values are beyond float64.
@@ -52,30 +51,65 @@ class Rotation:
             raise DataError(
                 f"Values up to {largest:.3g} can not be squared; scale them first, for instance by pubench.Embedding."
             )
-        sample = X[:: max(1, len(X) // _SAMPLED)].astype(np.float64)
+        sample = _even_sample(X)
         mean = sample.mean(axis=0)
-        sample = (sample - mean) / (largest or 1.0)  # of squares that neither overflow nor vanish
-        covariance = sample.T @ sample / len(sample)
-        axes = np.linalg.eigh(covariance)[1][:, ::-1][:, :WIDTH]
+        sample = (sample - mean) / (largest or 1.0)
         # Of equal rows only the rounding of their mean is left, which is no spread.
-        spread = max(math.sqrt(np.trace(covariance)), _NO_SPREAD) * (largest or 1.0)
-        factor = 2.0 ** -round(math.log2(spread))
-        rounding = 8 * 2.0**-53 * math.sqrt(X.shape[1]) * largest * factor
-        return cls(mean, np.ascontiguousarray(axes), factor, rounding)
+        spread = max(math.sqrt(np.square(sample).sum() / len(sample)), _NO_SPREAD) * (largest or 1.0)
+        return cls(mean, 2.0 ** -round(math.log2(spread)), largest)
+
+    def of(self, X: FloatMatrix) -> FloatMatrix:
+        """Return rows less the mean, times the factor, in float64."""
+        return np.asarray((X - self.mean) * self.factor)
+
+
+def refuse_far(values: npt.NDArray[np.floating[Any]]) -> None:
+    """Raise a DataError if one of the values in a frame is so far out that float32 can not hold squares."""
+    # What overflowed may be NaN, which is not within any bound.
+    if len(values) and not -_OUTERMOST <= values.min() <= values.max() <= _OUTERMOST:
+        raise DataError("A value is more than 1e15 times as far out as most; remove or transform it.")
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """A change of coordinates under which nothing moves apart, up to the factor of its frame.
+
+    Attributes:
+        frame: where the new coordinates have their origin, and their scale.
+        axes: shape (n_features, at most WIDTH), orthonormal, along the largest variance.
+        rounding: how far a coordinate can be off because the mean was subtracted from large numbers.
+    """
+
+    frame: Frame
+    axes: npt.NDArray[np.float64]
+    rounding: float
+
+    @classmethod
+    def along_variance(cls, X: FloatMatrix) -> "Rotation":
+        """Find the principal axes on an even sample of the rows: any axes are right, these are fast.
+
+        Raises:
+            DataError: as `Frame` does.
+        """
+        frame = Frame.around(X)
+        sample = frame.of(_even_sample(X))
+        axes = np.linalg.eigh(sample.T @ sample)[1][:, ::-1][:, :WIDTH]
+        rounding = 8 * 2.0**-53 * math.sqrt(X.shape[1]) * frame.largest * frame.factor
+        return cls(frame, np.ascontiguousarray(axes), rounding)
 
     @property
     def bounds(self) -> Bounds:
         """How far squares can be off: two roundings per coordinate and a few more."""
-        blur = 4 * (len(self.mean) + 4) * 2.0**-53
-        return Bounds(self.factor**2, (WIDTH + 8) * UNIT, blur)
+        blur = 4 * (len(self.frame.mean) + 4) * 2.0**-53
+        return Bounds(self.frame.factor**2, (WIDTH + 8) * UNIT, blur)
 
     def of(self, X: FloatMatrix) -> Points:
         """Return a few rows as points: shape (n_rows, WIDTH), float32, zeros where there are fewer axes."""
         points = np.zeros((len(X), WIDTH), dtype=np.float32)
-        points[:, : self.axes.shape[1]] = ((X - self.mean) * self.factor) @ self.axes
+        points[:, : self.axes.shape[1]] = self.frame.of(X) @ self.axes
         return points
 
-    def points(self, X: FloatMatrix, pool: ThreadPoolExecutor) -> Points:
+    def points(self, X: FloatMatrix, pool: Executor) -> Points:
         """Return many rows as points.
 
         Raises:
@@ -83,14 +117,12 @@ class Rotation:
         """
         points = np.empty((len(X), WIDTH), dtype=np.float32)
 
-        def fill(start: int) -> bool:
-            # What overflows here may end as NaN, which is not within any bound.
+        def fill(start: int) -> None:
             with np.errstate(over="ignore", invalid="ignore"):
                 points[start : start + _BLOCK] = self.of(X[start : start + _BLOCK])
-            return bool((np.abs(points[start : start + _BLOCK]) <= _OUTERMOST).all())
+            refuse_far(points[start : start + _BLOCK])
 
-        if not all(pool.map(fill, range(0, len(X), _BLOCK))):
-            raise DataError("A value is more than 1e15 times as far out as most; remove or transform it.")
+        list(pool.map(fill, range(0, len(X), _BLOCK)))
         return points
 
     def errors(self, points: Points) -> FloatVector:
@@ -101,6 +133,10 @@ class Rotation:
         """
         lengths = np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64))
         return np.asarray(2.02 * UNIT * lengths + self.rounding + 1e-18, dtype=np.float64)
+
+
+def _even_sample(X: FloatMatrix) -> FloatMatrix:
+    return np.asarray(X[:: max(1, X.size // _SAMPLED)], dtype=np.float64)
 
 
 @njit(nogil=True, cache=True)
@@ -165,7 +201,7 @@ def _spread(points: Any, rows: Any) -> Any:
     return squares - total * total / sampled
 
 
-def order_by_nearness(points: Points, pool: ThreadPoolExecutor) -> IndexVector:
+def order_by_nearness(points: Points, pool: Executor) -> IndexVector:
     """Return the points in an order in which each run of `LEAF` lies together, in ascending order itself."""
     leaves = -(-len(points) // LEAF)
     order = np.arange(len(points))

@@ -5,26 +5,22 @@ not its own neighbour; rows at equal distance stand in the order of their row nu
 and changes no result: points in float32 and codes of a byte only say where not to look.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from operator import index
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from pubench.errors import DataError, ParameterError
-from pubench.machine import cores
-from pubench.neighbors.grids import grow_leaves
-from pubench.neighbors.kernels import Queries
-from pubench.neighbors.looking import Entries, Index, Look
-from pubench.neighbors.partition import Rotation, order_by_nearness
+from pubench.neighbors.brute import Brute
+from pubench.neighbors.engine import Aim, Engine, Entries, Progress
+from pubench.neighbors.indexed import Indexed
 from pubench.neighbors.result import PositiveNeighbors
-from pubench.threads import working
 from pubench.types import BoolVector, FloatMatrix, IndexVector, as_labels, tell_nobody
 
-Progress: TypeAlias = Callable[[float], None]
-
+#: So few rows are searched by brute force, or nearly, before an index of them is built.
+_FEW = 6000
 #: One bit of a mask per fold.
 _FOLDS_AT_ONCE = 64
 
@@ -50,16 +46,9 @@ class PositiveSearch:
             raise DataError("No row is labelled positive; at least one is needed.")
         if n_threads is not None and n_threads < 1:
             raise ParameterError(f"n_threads is a whole number from 1 up; got {n_threads}.")
-        self._n_threads = n_threads or cores()
-        labelled = np.flatnonzero(self._s)
-        with working(self._n_threads) as pool:
-            self._rotation = Rotation.along_variance(rows)
-            points = self._rotation.points(rows, pool)
-            positives = grow_leaves(rows, points, labelled, pool)
-            leaves = grow_leaves(rows, points, np.arange(len(rows)), pool)
-        self._index = Index(
-            leaves, positives, self._rotation.bounds, self._rotation.mean, self._rotation.factor
-        )
+        kind = Brute if len(rows) <= _FEW else Indexed
+        self._engine: Engine = kind.over(rows, self._s, n_threads)
+        self._columns = rows.shape[1]
 
     def of_rows(
         self,
@@ -89,39 +78,19 @@ class PositiveSearch:
         """Return the neighbours of other rows among those of this search, labelled or not; none is left out."""
         k_max = _checked_k_max(k_max)
         new = _as_matrix(X)
-        columns = self._index.leaves.values.shape[1]
-        if new.shape[1] != columns:
-            raise DataError(f"New rows have {new.shape[1]} columns; those searched have {columns}.")
-        with working(self._n_threads) as pool:
-            points = self._rotation.points(new, pool)
-
-            def ask(group: IndexVector) -> Queries:
-                near = points[group]
-                return Queries(np.full(len(group), -1), new[group], near, self._rotation.errors(near))
-
-            nobody = np.zeros(len(self._s), dtype=np.uint64)
-            look = Look(self._index, ask, nobody, 1, k_max)
-            entries = look.around(order_by_nearness(points, pool), pool, progress)
+        if new.shape[1] != self._columns:
+            raise DataError(f"New rows have {new.shape[1]} columns; those searched have {self._columns}.")
+        aim = Aim(np.zeros(len(self._s), dtype=np.uint64), 1, k_max)
+        entries = self._engine.of_new(new, aim, progress)
         progress(1.0)
         return _collected(entries, len(new), min(k_max, len(self._s)))
 
     def _of_folds(
         self, k_max: int, folds: list[IndexVector], progress: Progress, asked: BoolVector
     ) -> list[PositiveNeighbors]:
-        leaves, rotation = self._index.leaves, self._rotation
-        slots = np.flatnonzero(leaves.rows >= 0)
-        slots = slots[asked[leaves.rows[slots]]]
-
-        def ask(group: IndexVector) -> Queries:
-            values = leaves.values[group]
-            near = rotation.of(values)
-            return Queries(leaves.rows[group], values, near, rotation.errors(near))
-
-        look = Look(self._index, ask, _masks(folds, len(self._s)), len(folds), k_max)
-        with working(self._n_threads) as pool:
-            found = look.around(slots, pool, progress)
+        aim = Aim(_masks(folds, len(self._s)), len(folds), k_max)
+        found = self._engine.of_rows(np.flatnonzero(asked), aim, progress)
         progress(1.0)
-        found = found._replace(query=leaves.rows[found.query])
         return [_of_fold(found, number, fold, k_max) for number, fold in enumerate(folds)]
 
     def _checked_fold(self, fold: IndexVector) -> IndexVector:

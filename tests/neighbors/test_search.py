@@ -1,6 +1,6 @@
 """The search finds what a slow and literal one finds, bit for bit, whatever the rows look like."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
@@ -24,6 +24,16 @@ from pubench.types import BoolVector, IndexVector
 
 Matrix = npt.NDArray[Any]
 Draw = Callable[[np.random.Generator, int, int], Matrix]
+
+
+@pytest.fixture(scope="module", autouse=True, params=["brute force for few rows", "an index for all"])
+def engine(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Everything here holds for small tables both as they are searched and as large ones are."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "an index for all":
+            patch.setattr("pubench.neighbors.search._FEW", 0)
+        yield
+
 
 FOUR = np.arange(8.0).reshape(4, 2)
 FIRST = [1, 0, 0, 0]
@@ -435,9 +445,20 @@ def test_new_rows_around_rows_that_are_all_equal() -> None:
     assert_same(positive_neighbors_of_new(X, s, new, 2, n_threads=1), literal_of_new(X, s, new, 2))
 
 
-def test_new_rows_beyond_all_numbers_are_refused() -> None:
+def test_new_rows_lie_between_those_that_a_shorter_type_can_tell() -> None:
+    generator = np.random.default_rng(21)
+    X = (1e4 + generator.integers(0, 40, (600, 3)) / 1024).astype(
+        np.float32
+    )  # float32 has steps of 1 / 1024 here
+    new = 1e4 + generator.random((50, 3)) * 40 / 1024
+    s = labelled(generator, 600, 60)
+    assert_same(positive_neighbors_of_new(X, s, new, 20), literal_of_new(X, s, new, 20))
+
+
+@pytest.mark.parametrize("far", [[1e250, 0, 0], [0, -1e250, 0]])
+def test_new_rows_beyond_all_numbers_are_refused(far: list[float]) -> None:
     X = 1e-100 * continuous(np.random.default_rng(0), 500, 3)
-    new = np.concatenate([X[:20], [[1e250, -1e250, 1e250]]])
+    new = np.concatenate([X[:20], [far]])
     with pytest.raises(DataError, match="1e15 times"):
         positive_neighbors_of_new(X, np.arange(500) % 10 == 0, new, 20)
 
