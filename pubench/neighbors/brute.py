@@ -27,7 +27,7 @@ from pubench.neighbors.kernels import (
     final_ranks,
     list_products,
 )
-from pubench.neighbors.partition import Frame, refuse_far
+from pubench.neighbors.partition import Frame, quick_blur, refuse_far
 from pubench.threads import working
 from pubench.types import BoolVector, FloatMatrix, FloatVector, IndexVector
 
@@ -35,7 +35,7 @@ from pubench.types import BoolVector, FloatMatrix, FloatVector, IndexVector
 _BLOCK = 1024
 #: Queries that are looked at together.
 TOGETHER = 256
-#: Products that are computed sooner than threads start.
+#: Multiplications that are done sooner than threads start.
 _AT_ONCE = 10_000_000
 
 #: Gives some of the queries, by their numbers.
@@ -44,7 +44,7 @@ Ask: TypeAlias = Callable[[IndexVector], Queries]
 
 @dataclass(frozen=True, eq=False)
 class Centred:
-    """Some rows less the mean, times a power of 2, and their squared lengths.
+    """Some rows less the middle, times a power of 2, and their squared lengths.
 
     Attributes:
         values: shape (n, n_features).
@@ -56,7 +56,7 @@ class Centred:
 
     @classmethod
     def of(cls, values: FloatMatrix, frame: Frame, dtype: np.dtype[Any]) -> "Centred":
-        """Subtract the mean and scale, in float64, then go over to another type.
+        """Subtract the middle and scale, in float64, then go over to another type.
 
         Raises:
             DataError: a value is so far from the rest that float32 can not hold its square.
@@ -84,13 +84,15 @@ class Searched:
         """Yield the products of one block of rows after the other; see `pubench.neighbors.kernels.Products`."""
         values, columns, frame = self.centred.values, self.centred.values.shape[1], self.frame
         halves = (self.centred.squares / 2).astype(values.dtype)
-        unit = float(np.finfo(values.dtype).eps) / 2
+        unit, blur = float(np.finfo(values.dtype).eps) / 2, quick_blur(columns)
         rounding = 4 * 2.0**-53 * columns**0.5 * frame.largest * frame.factor
         for start in range(0, len(values), _BLOCK):
             block = slice(start, start + _BLOCK)
             products = halves[block] - queries.values @ values[block].T
-            # Rounding the differences from the mean moves a row by half a unit, like four more columns at most.
-            yield Products(products, start, queries.squares, unit, columns + 4, rounding, frame.factor**2)
+            # Rounding the differences from the middle moves a row by half a unit, like four more columns at most.
+            yield Products(
+                products, start, queries.squares, unit, columns + 4, rounding, frame.factor**2, blur
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +117,9 @@ class Brute:
             DataError: as `Frame` and `Centred` do.
         """
         frame, labelled = Frame.around(X), np.flatnonzero(s)
-        rows, positives = searchable(np.arange(len(X)), X), searchable(labelled, X[labelled])
+        X = X.copy()  # so that whoever gave it may change it
+        same = _same(X)
+        rows, positives = Rows(np.arange(len(X)), X, same), Rows(labelled, X[labelled], same[labelled])
         return cls(Searched.of(rows, frame), Searched.of(positives, frame), n_threads)
 
     def of_rows(self, rows: IndexVector, aim: Aim, progress: Progress) -> Entries:
@@ -143,10 +147,10 @@ class Brute:
             return ranking.around(order, TOGETHER, ranking.likely, rank, pool, progress)
 
 
-def searchable(numbers: IndexVector, values: FloatMatrix) -> Rows:
-    """Return rows with what tells which of them are equal, byte by byte."""
-    whole = np.dtype((np.void, values.dtype.itemsize * values.shape[1]))
-    return Rows(numbers, values, np.unique(values.view(whole).ravel(), return_inverse=True)[1])
+def _same(X: FloatMatrix) -> IndexVector:
+    """Return a number for each row, the same for rows that are equal byte by byte."""
+    whole = np.dtype((np.void, X.dtype.itemsize * X.shape[1]))
+    return np.unique(X.view(whole).ravel(), return_inverse=True)[1]
 
 
 def _without_points(numbers: IndexVector, values: FloatMatrix) -> Queries:

@@ -803,7 +803,7 @@ class Rows(NamedTuple):
 
 
 class Products(NamedTuple):
-    """|x|^2 / 2 - q x of queries q and some rows x, both less the mean and scaled: blocked brute force.
+    """|x|^2 / 2 - q x of queries q and some rows x, both less the middle and scaled: blocked brute force.
 
     Attributes:
         values: shape (n, rows).
@@ -811,8 +811,9 @@ class Products(NamedTuple):
         own: shape (n,), |q|^2.
         unit: half a unit in the last place of what they were computed in.
         width: over how many columns.
-        rounding: how far a row can be off because the mean was subtracted from large numbers.
+        rounding: how far a row can be off because the middle was subtracted from large numbers.
         scale: squares here are those between rows times this.
+        blur: as `Bounds.blur`.
     """
 
     values: Any
@@ -822,6 +823,7 @@ class Products(NamedTuple):
     width: int
     rounding: float
     scale: float
+    blur: float
 
 
 @njit(nogil=True, cache=True, _nrt=False)
@@ -850,10 +852,11 @@ def _maybe_below(square: float, i: int, products: Products) -> float:
 
 @njit(nogil=True, cache=True, _nrt=False)
 def _bound_of_list(i: int, products: Products, lists: Lists) -> float:
-    """Return the largest product that a row can have which belongs into the list of query i; none is infinite."""
+    """Return the largest product that a row can have which belongs into the list of query i; it is never infinite."""
     listed = lists.rows.shape[1]
-    full = lists.count[i] == listed
-    return _maybe_below(lists.squares[i, listed - 1], i, products) if full else LARGEST_PRODUCT
+    if lists.count[i] < listed:
+        return LARGEST_PRODUCT
+    return min(_maybe_below(lists.squares[i, listed - 1], i, products), LARGEST_PRODUCT)
 
 
 @njit(nogil=True, cache=True, _nrt=False)
@@ -887,13 +890,26 @@ def _nothing_known() -> Known:
 
 
 @njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _is_known(place: int, rows: Rows, known: Known) -> bool:
+    return bool(known.same[rows.same[place] % KNOWN] == rows.same[place])
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
 def _square_to(query: Any, place: int, rows: Rows, known: Known) -> float:
     """Return `_exact_square` of a query and the row at a place."""
     same = rows.same[place]
-    if known.same[same % KNOWN] != same:
+    if not _is_known(place, rows, known):
         known.same[same % KNOWN] = same
         known.squares[same % KNOWN] = _exact_square(query, rows.values[place])
     return known.squares[same % KNOWN]
+
+
+@njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+def _surely_beyond(square: float, query: Any, place: int, rows: Rows, known: Known, blur: float) -> bool:
+    """Whether the row at a place is farther than a square, as far as that is seen sooner than by the exact square."""
+    return not _is_known(place, rows, known) and (
+        _quick_square(query, rows.values[place]) > square * (1 + blur)
+    )
 
 
 @njit(nogil=True, cache=True, _nrt=False, forceinline=True)
@@ -942,30 +958,42 @@ def list_products(products: Products, limits: Any, queries: Queries, rows: Rows,
     be looked at.
     """
     known, places = _nothing_known(), np.empty(products.values.shape[1], np.int64)
+    listed = lists.rows.shape[1]
     for i in range(len(queries.rows)):
-        first = min(_places_below(products.values[i], limits[i], places), lists.rows.shape[1])
+        first = min(_places_below(products.values[i], limits[i], places), listed)
         _list_some(places[:first], i, products, queries, rows, lists)
         known.same[:] = -1
         bound = _bound_of_list(i, products, lists)
         for x in range(products.values.shape[1]):
-            if products.values[i, x] <= bound:
-                square = _square_to(queries.values[i], products.first + x, rows, known)
-                if _list_row(square, rows.numbers[products.first + x], i, queries, lists):
+            if products.values[i, x] > bound:
+                continue
+            query, at = queries.values[i], products.first + x
+            last = lists.squares[i, listed - 1] if lists.count[i] == listed else np.inf
+            if not _surely_beyond(last, query, at, rows, known, products.blur):
+                square = _square_to(query, at, rows, known)
+                if _list_row(square, rows.numbers[at], i, queries, lists):
                     bound = _bound_of_list(i, products, lists)
 
 
 @njit(nogil=True, cache=True, _nrt=False, forceinline=True)
 def _place_product(
-    product: float, at: int, query: Any, i: int, rows: Rows, known: Known, lists: Lists
+    x: int, i: int, products: Products, queries: Queries, rows: Rows, known: Known, lists: Lists
 ) -> int:
-    """Return the first place of the list of query i that the row at a place stands before, given its product."""
-    place, count, row = 0, lists.count[i], rows.numbers[at]
+    """Return the first place of the list of query i that a row stands before, whose product is number x."""
+    product, at, blur = products.values[i, x], products.first + x, products.blur
+    place, count, row, query = 0, lists.count[i], rows.numbers[at], queries.values[i]
     while place < count and product > lists.maybe[i, place]:
         place += 1
     if place == count or product < lists.surely[i, place]:
         return place
     if row == lists.rows[i, place]:  # the positive itself: it stands before the next one
         return place + 1
+    if not _is_known(at, rows, known):
+        quick = _quick_square(query, rows.values[at])
+        while place < count and quick > lists.squares[i, place] * (1 + blur):
+            place += 1
+        if place == count or quick < lists.squares[i, place] * (1 - blur):
+            return place
     square = _square_to(query, at, rows, known)
     if not _precedes(square, row, lists.squares[i, count - 1], lists.rows[i, count - 1]):
         return count
@@ -999,10 +1027,10 @@ def count_products(
                 continue
             here = products.values[i, first : first + LEAF]
             for number in range(_places_below(here, lists.maybe[i, last], places)):
-                at = products.first + first + places[number]
-                if rows.numbers[at] != queries.rows[i]:
-                    product = here[places[number]]
-                    place = _place_product(product, at, queries.values[i], i, rows, known, lists)
+                x = first + places[number]
+                row = rows.numbers[products.first + x]
+                if row != queries.rows[i]:
+                    place = _place_product(x, i, products, queries, rows, known, lists)
                     if place < lists.count[i]:
-                        _count_row(place, held_out[rows.numbers[at]], i, lists)
+                        _count_row(place, held_out[row], i, lists)
             _shorten(i, lists, k_max)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pubench.neighbors.brute import TOGETHER, Ask, Searched, rank_by_products, searchable
+from pubench.neighbors.brute import TOGETHER, Ask, Searched, rank_by_products
 from pubench.neighbors.engine import LISTED, Aim, Entries, Progress, Rank, Ranked, Ranking, in_groups
 from pubench.neighbors.kernels import WIDTH, Leaves, Rows, Task, rank_positives, settle_near
 from pubench.neighbors.partition import Rotation
@@ -115,7 +115,7 @@ class Look:
 def _rows(leaves: Leaves) -> Rows:
     """Return the rows of leaves, without the slots that only fill up, which are the last ones."""
     n = int((leaves.rows >= 0).sum())
-    return searchable(leaves.rows[:n], leaves.values[:n])
+    return Rows(leaves.rows[:n], leaves.values[:n], np.arange(n))  # to tell equal ones would take much memory
 
 
 def _from(progress: Progress, start: float, share: float) -> None:

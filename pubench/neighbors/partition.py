@@ -15,7 +15,7 @@ from pubench.types import FloatMatrix, FloatVector, IndexVector
 
 Points = npt.NDArray[np.float32]
 
-#: Values in a sample that mean and axes come from.
+#: Values in a sample that middle and axes come from.
 _SAMPLED = 1_600_000
 _BLOCK = 16_384
 #: Beyond this many times the data's own scale, squares in float32 come near their largest number.
@@ -30,18 +30,21 @@ class Frame:
     """Where rows have their origin, and a factor, a power of 2, by which their squares neither overflow nor vanish.
 
     Attributes:
-        mean: shape (n_features,).
+        middle: shape (n_features,).
         factor: what distances are multiplied by.
         largest: the largest absolute value among the rows.
     """
 
-    mean: FloatVector
+    middle: FloatVector
     factor: float
     largest: float
 
     @classmethod
     def around(cls, X: FloatMatrix) -> "Frame":
-        """Find mean and spread on an even sample of the rows.
+        """Find middle and spread on an even sample of the rows.
+
+        The middle is the median: a single row far out would draw the mean away from all others, and the farther rows are
+        from it, the more rounding blurs them.
 
         Raises:
             DataError: squares of the values are beyond float64.
@@ -52,15 +55,14 @@ class Frame:
                 f"Values up to {largest:.3g} can not be squared; scale them first, for instance by pubench.Embedding."
             )
         sample = _even_sample(X)
-        mean = sample.mean(axis=0)
-        sample = (sample - mean) / (largest or 1.0)
-        # Of equal rows only the rounding of their mean is left, which is no spread.
+        middle = np.median(sample, axis=0)
+        sample = (sample - middle) / (largest or 1.0)
         spread = max(math.sqrt(np.square(sample).sum() / len(sample)), _NO_SPREAD) * (largest or 1.0)
-        return cls(mean, 2.0 ** -round(math.log2(spread)), largest)
+        return cls(np.asarray(middle, dtype=np.float64), 2.0 ** -round(math.log2(spread)), largest)
 
     def of(self, X: FloatMatrix) -> FloatMatrix:
-        """Return rows less the mean, times the factor, in float64."""
-        return np.asarray((X - self.mean) * self.factor)
+        """Return rows less the middle, times the factor, in float64."""
+        return np.asarray((X - self.middle) * self.factor)
 
 
 def refuse_far(values: npt.NDArray[np.floating[Any]]) -> None:
@@ -77,7 +79,7 @@ class Rotation:
     Attributes:
         frame: where the new coordinates have their origin, and their scale.
         axes: shape (n_features, at most WIDTH), orthonormal, along the largest variance.
-        rounding: how far a coordinate can be off because the mean was subtracted from large numbers.
+        rounding: how far a coordinate can be off because the middle was subtracted from large numbers.
     """
 
     frame: Frame
@@ -100,8 +102,7 @@ class Rotation:
     @property
     def bounds(self) -> Bounds:
         """How far squares can be off: two roundings per coordinate and a few more."""
-        blur = 4 * (len(self.frame.mean) + 4) * 2.0**-53
-        return Bounds(self.frame.factor**2, (WIDTH + 8) * UNIT, blur)
+        return Bounds(self.frame.factor**2, (WIDTH + 8) * UNIT, quick_blur(len(self.frame.middle)))
 
     def of(self, X: FloatMatrix) -> Points:
         """Return a few rows as points: shape (n_rows, WIDTH), float32, zeros where there are fewer axes."""
@@ -133,6 +134,11 @@ class Rotation:
         """
         lengths = np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64))
         return np.asarray(2.02 * UNIT * lengths + self.rounding + 1e-18, dtype=np.float64)
+
+
+def quick_blur(columns: int) -> float:
+    """Return how far a square can be off, relatively, whose sum over so many columns was taken in another order."""
+    return 4 * (columns + 4) * 2.0**-53
 
 
 def _even_sample(X: FloatMatrix) -> FloatMatrix:

@@ -64,7 +64,7 @@ class PositiveSearch:
         folds share one search, which costs little more than that of one. Rows that are not `asked` for are
         neighbours, and have none themselves.
         """
-        k_max = _checked_k_max(k_max)
+        k_max = min(_checked_k_max(k_max), len(self._s))
         wanted = [np.arange(len(self._s))] if folds is None else [self._checked_fold(fold) for fold in folds]
         unlabeled = ~self._s if asked is None else ~self._s & as_labels(asked, "asked")
         results: list[PositiveNeighbors] = []
@@ -76,14 +76,14 @@ class PositiveSearch:
 
     def of_new(self, X: npt.ArrayLike, k_max: int, progress: Progress = tell_nobody) -> PositiveNeighbors:
         """Return the neighbours of other rows among those of this search, labelled or not; none is left out."""
-        k_max = _checked_k_max(k_max)
+        k_max = min(_checked_k_max(k_max), len(self._s))
         new = _as_matrix(X)
         if new.shape[1] != self._columns:
             raise DataError(f"New rows have {new.shape[1]} columns; those searched have {self._columns}.")
         aim = Aim(np.zeros(len(self._s), dtype=np.uint64), 1, k_max)
         entries = self._engine.of_new(new, aim, progress)
         progress(1.0)
-        return _collected(entries, len(new), min(k_max, len(self._s)))
+        return _collected(entries, len(new), k_max)
 
     def _of_folds(
         self, k_max: int, folds: list[IndexVector], progress: Progress, asked: BoolVector
