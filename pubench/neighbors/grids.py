@@ -27,7 +27,11 @@ from pubench.types import FloatMatrix, FloatVector, IndexVector
 #: How many standard deviations of its widest coordinate a grid reaches: with fewer rows would be cut off at its rim, with
 #: more its steps would be coarse. Anything between 2.5 and 4 took about as long on bank1.
 _RIM = 3.0
+#: All but the outermost half percent on each side of a normal distribution are so many standard deviations wide.
+_ALL_BUT_OUTERMOST = 5.2
 _SMALLEST_STEP = 1e-30
+#: Points of a cell that its grid is laid by.
+_SAMPLED = 1024
 
 
 def grow_leaves(X: FloatMatrix, points: Points, rows: IndexVector, pool: Executor) -> Leaves:
@@ -83,8 +87,10 @@ class _Grid:
     @classmethod
     def around(cls, points: Points) -> "_Grid":
         """Lay a grid over the middle of the points: the farther it reaches, the coarser it is."""
-        origin = points.mean(axis=0)
-        widest = float(points.std(axis=0).max())
+        few = np.sort(points[:: max(1, len(points) // _SAMPLED)], axis=0)
+        # All but the outermost: a single point far out would make the steps coarse for all.
+        low, origin, high = few[len(few) // 200], few[len(few) // 2], few[-1 - len(few) // 200]
+        widest = float((high - low).max()) / _ALL_BUT_OUTERMOST or float(points.std(axis=0).max())
         step = max(_RIM * widest / LARGEST, _SMALLEST_STEP)
         return cls(points.min(axis=0), points.max(axis=0), origin, np.float32(1 / step))
 

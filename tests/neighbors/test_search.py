@@ -392,6 +392,20 @@ def test_rows_that_are_not_asked_for_are_neighbours_and_have_none(share: float) 
         np.testing.assert_array_equal(some.credibility(20), expected)
 
 
+def test_any_number_of_neighbours_may_be_asked_for() -> None:
+    generator = np.random.default_rng(22)
+    X, s = continuous(generator, 40, 2), labelled(generator, 40, 5)
+    assert_same(positive_neighbors(X, s, 2**80), literal_of_rows(X, s, 39))
+
+
+def test_what_is_changed_later_is_searched_as_it_was() -> None:
+    generator = np.random.default_rng(23)
+    X, s = continuous(generator, 300, 3), labelled(generator, 300, 30)
+    expected, ready = literal_of_rows(X, s, 10), PositiveSearch(X, s)
+    X[:] = 0
+    assert_same(ready.of_rows(10)[0], expected)
+
+
 def test_no_folds_give_no_results() -> None:
     assert positive_neighbors_of_folds([[0.0], [1.0]], [1, 0], [], n_threads=1) == ()
 
@@ -453,6 +467,13 @@ def test_new_rows_lie_between_those_that_a_shorter_type_can_tell() -> None:
     new = 1e4 + generator.random((50, 3)) * 40 / 1024
     s = labelled(generator, 600, 60)
     assert_same(positive_neighbors_of_new(X, s, new, 20), literal_of_new(X, s, new, 20))
+
+
+@pytest.mark.parametrize("columns", [4, 100])
+def test_new_rows_from_which_all_squares_are_infinite_have_the_first_rows_as_neighbours(columns: int) -> None:
+    X = np.tile([[9e139], [-9e139], [8e139], [-8e139]], (1, columns))
+    found = positive_neighbors_of_new(X, [1, 1, 0, 1], np.full((1, columns), 2e154), 2)
+    assert [part.tolist() for part in found.of(0)] == [[1, 2], [0, 1]]
 
 
 @pytest.mark.parametrize("far", [[1e250, 0, 0], [0, -1e250, 0]])
