@@ -36,7 +36,7 @@ _BLOCK = 1024
 #: Queries that are looked at together.
 TOGETHER = 256
 #: Multiplications that are done sooner than threads start.
-_AT_ONCE = 10_000_000
+_AT_ONCE = 50_000_000
 
 #: Gives some of the queries, by their numbers.
 Ask: TypeAlias = Callable[[IndexVector], Queries]
