@@ -35,8 +35,10 @@ from pubench.types import BoolVector, FloatMatrix, FloatVector, IndexVector
 _BLOCK = 1024
 #: Queries that are looked at together.
 TOGETHER = 256
-#: Multiplications that are done sooner than threads start.
-_AT_ONCE = 50_000_000
+#: One of so many products is enough to see where the smallest end.
+_SPARSE = 4
+#: Multiplications that are done sooner than threads start; what else is done with a product takes as long as so many.
+_AT_ONCE, _BESIDES = 50_000_000, 20
 
 #: Gives some of the queries, by their numbers.
 Ask: TypeAlias = Callable[[IndexVector], Queries]
@@ -81,14 +83,22 @@ class Searched:
         return cls(rows, frame, Centred.of(rows.values, frame, rows.values.dtype))
 
     def products(self, queries: Centred) -> Iterator[Products]:
-        """Yield the products of one block of rows after the other; see `pubench.neighbors.kernels.Products`."""
+        """Yield the products of one block of rows after the other; see `pubench.neighbors.kernels.Products`.
+
+        Their values are good until the next ones are asked for: all have the same room, because getting it from the
+        system took longer than the products of a few columns.
+        """
         values, columns, frame = self.centred.values, self.centred.values.shape[1], self.frame
         halves = (self.centred.squares / 2).astype(values.dtype)
         unit, blur = float(np.finfo(values.dtype).eps) / 2, quick_blur(columns)
         rounding = 4 * 2.0**-53 * columns**0.5 * frame.largest * frame.factor
+        room = np.empty(len(queries.values) * min(_BLOCK, len(values)), dtype=values.dtype)
         for start in range(0, len(values), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            products = halves[block] - queries.values @ values[block].T
+            block = slice(start, min(start + _BLOCK, len(values)))
+            shape = len(queries.values), block.stop - start
+            products = room[: shape[0] * shape[1]].reshape(shape)
+            np.matmul(queries.values, values[block].T, out=products)
+            np.subtract(halves[block], products, out=products)
             # Rounding the differences from the middle moves a row by half a unit, like four more columns at most.
             yield Products(
                 products, start, queries.squares, unit, columns + 4, rounding, frame.factor**2, blur
@@ -142,7 +152,8 @@ class Brute:
     def _around(self, order: IndexVector, ask: Ask, aim: Aim, progress: Progress) -> Entries:
         ranking = Ranking(aim, len(self.positives.rows.numbers))
         rank = partial(rank_by_products, self.rows, self.positives, ask, aim)
-        at_once = len(order) * self.rows.rows.values.size <= _AT_ONCE
+        n_rows, columns = self.rows.rows.values.shape
+        at_once = len(order) * n_rows * (columns + _BESIDES) <= _AT_ONCE
         with working(0 if at_once else self.n_threads or cores()) as pool:
             return ranking.around(order, TOGETHER, ranking.likely, rank, pool, progress)
 
@@ -175,7 +186,9 @@ def rank_by_products(
 
 
 def _limits(products: FloatMatrix, count: int) -> FloatVector:
-    """Return, for each query, a limit that holds so many of its products, or all: those rows are nearest, or nearly so."""
+    """Return, for each query, a limit that holds about so many of its products, or all; to be seen on some of them."""
     if not 0 < count < products.shape[1]:
         return np.full(len(products), LARGEST_PRODUCT if count else -LARGEST_PRODUCT)
-    return np.partition(products, count - 1, axis=1)[:, count - 1].astype(np.float64)
+    some = products[:, ::_SPARSE]
+    last = min(count // _SPARSE, some.shape[1] - 1)
+    return np.partition(some, last, axis=1)[:, last].astype(np.float64)

@@ -16,7 +16,7 @@ from pubench.types import FloatMatrix, IndexVector
 #: Positives listed at least: with fewer, too many queries would be looked around again for more.
 LISTED = 4
 #: Groups there are at least, unless they would be smaller than the other number.
-_GROUPS, _SMALLEST_GROUP = 8, 128
+_GROUPS, _SMALLEST_GROUP = 8, 256
 
 #: Told now and then which share is done, in [0, 1]; what it raises ends the search.
 Progress: TypeAlias = Callable[[float], None]
