@@ -204,13 +204,16 @@ def _masks(folds: list[IndexVector], n_rows: int) -> npt.NDArray[np.uint64]:
 def _of_fold(found: Entries, number: int, fold: IndexVector, k_max: int) -> PositiveNeighbors:
     """Return the entries of one fold, counted by place in it."""
     here = found.fold == number
-    place = np.searchsorted(fold, found.query[here])
-    entries = Entries(place, found.fold[here], found.rank[here], np.searchsorted(fold, found.positive[here]))
+    place = np.zeros(fold[-1] + 1, dtype=np.int64)
+    place[fold] = np.arange(len(fold))
+    entries = Entries(
+        place[found.query[here]], found.fold[here], found.rank[here], place[found.positive[here]]
+    )
     return _collected(entries, len(fold), min(k_max, max(len(fold) - 1, 1)))
 
 
 def _collected(entries: Entries, n_rows: int, k_max: int) -> PositiveNeighbors:
-    order = np.lexsort((entries.rank, entries.query))
+    order = np.argsort(entries.query * (k_max + 1) + entries.rank, kind="stable")  # most are in order: fast
     starts = np.concatenate([[0], np.cumsum(np.bincount(entries.query, minlength=n_rows))])
     return PositiveNeighbors(starts, entries.rank[order].astype(np.int32), entries.positive[order], k_max)
 
