@@ -38,7 +38,7 @@ TOGETHER = 256
 #: One of so many products is enough to see where the smallest end.
 _SPARSE = 4
 #: Multiplications that are done sooner than threads start; what else is done with a product takes as long as so many.
-_AT_ONCE, _BESIDES = 50_000_000, 20
+_AT_ONCE, _BESIDES = 65_000_000, 50
 
 #: Gives some of the queries, by their numbers.
 Ask: TypeAlias = Callable[[IndexVector], Queries]
