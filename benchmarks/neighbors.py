@@ -59,9 +59,9 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def compile_first(X: Rows) -> None:
-    """Compile, once per machine, before anything is timed: brute force for few rows, the index, brute force for many."""
+    """Compile or load, before anything is timed: brute force for few rows, the index, brute force for many wide ones."""
     draw = np.random.default_rng(0)
-    for shape in ((600, X.shape[1]), (5000, X.shape[1]), (9000, 100)):
+    for shape in ((600, X.shape[1]), (9000, X.shape[1]), (9000, 100)):
         positive_neighbors(draw.standard_normal(shape).astype(X.dtype), np.arange(shape[0]) < 20, K_MAX)
 
 
