@@ -146,36 +146,47 @@ def growth(sizes: tuple[int, ...]) -> None:
     print(f"log-log slope {slope:.2f}")
 
 
-def of_kind(kind: str, rows: int, columns: int, draw: np.random.Generator) -> Rows:
-    """Return a table that is hard in some way."""
-    X = draw.standard_normal((rows, columns))
-    if kind == "90% of the rows equal":
-        X[draw.random(rows) < 0.9] = X[0]
-    elif kind == "32 distinct rows":
-        X = X[draw.integers(0, 32, rows)]
-    elif kind == "five clusters 1e7 times as far apart as wide":
-        X = 1e4 * draw.standard_normal((5, columns))[draw.integers(0, 5, rows)] + 1e-3 * X
-    return X.astype(np.float32)
+def nine_of_ten_equal(X: Rows, draw: np.random.Generator) -> Rows:
+    """Make most rows equal."""
+    X[draw.random(len(X)) < 0.9] = X[0]
+    return X
+
+
+def few_distinct(X: Rows, draw: np.random.Generator) -> Rows:
+    """Leave 32 distinct rows."""
+    return X[draw.integers(0, 32, len(X))]
+
+
+def far_clusters(X: Rows, draw: np.random.Generator) -> Rows:
+    """Gather the rows in five clusters 1e7 times as far apart as wide."""
+    centres = 1e4 * draw.standard_normal((5, X.shape[1]))
+    return np.asarray(centres[draw.integers(0, 5, len(X))] + 1e-3 * X, dtype=np.float32)
+
+
+def plain(X: Rows, draw: np.random.Generator) -> Rows:  # noqa: ARG001 - one of several
+    """Leave the rows as they were drawn."""
+    return X
 
 
 def hard() -> None:
     """Print the ratio to scikit-learn's brute force where little can be left out."""
     draw = np.random.default_rng(0)
-    plain, equal, few = "normal", "90% of the rows equal", "32 distinct rows"
     cases = (
-        (100, 5, 10, plain), (500, 10, 20, plain), (500, 10, 20, equal), (500, 200, 20, plain),
-        (1000, 200, 500, plain), (2000, 10, 50, plain), (2000, 500, 600, plain), (4000, 5, 2000, few),
-        (4000, 60, 2000, plain), (4000, 60, 40, equal), (6000, 50, 300, "five clusters 1e7 times as far apart as wide"),
-        (6001, 60, 3000, plain), (6001, 500, 3000, plain), (20_000, 30, 10_000, plain), (20_000, 30, 200, equal),
-        (20_000, 30, 10_000, few), (20_000, 100, 10_000, plain), (20_000, 500, 40, plain), (20_000, 500, 10_000, plain),
+        (100, 5, 10, plain), (500, 10, 20, plain), (500, 10, 20, nine_of_ten_equal), (500, 200, 20, plain),
+        (1000, 200, 500, plain), (2000, 10, 50, plain), (2000, 500, 600, plain), (4000, 5, 2000, few_distinct),
+        (4000, 60, 2000, plain), (4000, 60, 40, nine_of_ten_equal), (6000, 50, 300, far_clusters),
+        (6001, 60, 3000, plain), (6001, 500, 3000, plain), (20_000, 30, 10_000, plain),
+        (20_000, 30, 200, nine_of_ten_equal), (20_000, 30, 10_000, few_distinct), (20_000, 100, 10_000, plain),
+        (20_000, 500, 40, plain), (20_000, 500, 10_000, plain),
     )  # fmt: skip
     for rows, columns, positives, kind in cases:
-        X, s = of_kind(kind, rows, columns, draw), draw.permutation(rows) < positives
+        X = kind(draw.standard_normal((rows, columns)).astype(np.float32), draw)
+        s = draw.permutation(rows) < positives
         compile_first(X)
         # One after the other, not in turn: scikit-learn's threads wait for more for some milliseconds, by spinning.
         other = np.median([sklearn_seconds(X, X) for _ in range(7)])
         took = np.median([ours(X, s)[1] for _ in range(7)])
-        shape = f"{rows:>7,} x {columns:<4}{positives:>7,} labelled, {kind}"
+        shape = f"{rows:>7,} x {columns:<4}{positives:>7,} labelled, {kind.__name__.replace('_', ' ')}"
         print(f"{shape}: {took / other:5.2f} of brute force, {took * 1e3:.1f} ms", flush=True)
 
 
