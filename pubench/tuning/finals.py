@@ -11,8 +11,8 @@ from pubench.tuning.outcome import DEFAULT, TUNED, Contender, Outcome, compare, 
 from pubench.tuning.sharing import Memory
 from pubench.types import PUData, Resources
 
-#: Of the time that is left, the tuned model may take this share, since it is the one that is kept.
-_SHARE_OF_TUNED = 0.6
+#: Of the time that is left, the default model may take this share; the tuned one, which is kept, has the rest.
+_SHARE_OF_DEFAULT = 0.4
 #: Of the time that is left, this share is for scoring.
 _SHARE_OF_SCORING = 0.15
 
@@ -42,11 +42,12 @@ class Finals:
     ) -> Outcome:
         """Train all, and compare.
 
-        Controls come first, since they are quick; then the tuned model and the default one share what time is left:
-        an ensemble that would take longer has fewer members, and its configuration says how many.
+        Controls come first, since they are quick; then the default model and the tuned one share what time is left:
+        an ensemble that would take longer has fewer members, and its configuration says how many. The tuned one comes
+        last, because not every method can be cut short: what takes too long must not be at the others' expense.
         """
         wanted = {TUNED: tuned, DEFAULT: default, **controls}
-        order = [*controls, TUNED, DEFAULT]
+        order = [*controls, DEFAULT, TUNED] if tuned != default else [*controls, TUNED, DEFAULT]
         self._relate([single for configuration in wanted.values() for single in configuration.singles])
         done: dict[str, Contender] = {}
         for number, name in enumerate(order):
@@ -70,7 +71,8 @@ class Finals:
             self.phase(f"final models: {name}", start + share / count)
 
         left = (self.until - time.monotonic()) * (1 - _SHARE_OF_SCORING)
-        mine = left * (_SHARE_OF_TUNED if name == TUNED else 1.0)
+        mine = left * (_SHARE_OF_DEFAULT if name == DEFAULT else 1.0)
         resources = replace(self.resources, progress=progress, until=time.monotonic() + mine)
         found = contend(configuration, self.memory, self.test, self.seed, resources)
-        return replace(found, configuration=configuration.as_trained(found.fitted.chosen))
+        trained = configuration.as_trained(found.fitted.chosen)
+        return replace(found, configuration=trained, is_cut=trained != configuration)

@@ -28,6 +28,7 @@ class Contender:
         scores: of the holdout's rows.
         interval: of its AUL_PU there.
         seconds: training took.
+        is_cut: it has fewer members than it was to have, for want of time.
     """
 
     configuration: Configuration
@@ -35,6 +36,7 @@ class Contender:
     scores: FloatVector
     interval: AULInterval
     seconds: float
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,7 @@ class Outcome:
     @property
     def verdict(self) -> str:
         """In plain sentences: whether tuning helped, and whether something simpler would have been better."""
-        return " ".join([self._against_default(), *self._controls_ahead()])
+        return " ".join([self._against_default(), *self._rivals_cut(), *self._controls_ahead()])
 
     def _against_default(self) -> str:
         comparison = self.comparisons.get(DEFAULT)
@@ -65,6 +67,14 @@ class Outcome:
             f"On {self.n_labelled:,} labelled rows it never saw, the tuned configuration is {better} than the default "
             f"({change}, p = {comparison.p_value:.2g})."
         )
+
+    def _rivals_cut(self) -> list[str]:
+        cut = [f"'{name}'" for name in self.comparisons if self.contenders[name].is_cut]
+        if not cut:
+            return []
+        return [
+            f"Mind that there was no time for all members of {' and '.join(cut)}; a longer --timeout is fairer."
+        ]
 
     def _controls_ahead(self) -> list[str]:
         return [
