@@ -152,6 +152,12 @@ def nine_of_ten_equal(X: Rows, draw: np.random.Generator) -> Rows:
     return X
 
 
+def half_equal(X: Rows, draw: np.random.Generator) -> Rows:
+    """Make half of the rows equal."""
+    X[draw.random(len(X)) < 0.5] = X[0]
+    return X
+
+
 def few_distinct(X: Rows, draw: np.random.Generator) -> Rows:
     """Leave 32 distinct rows."""
     return X[draw.integers(0, 32, len(X))]
@@ -172,11 +178,14 @@ def hard() -> None:
     """Print the ratio to scikit-learn's brute force where little can be left out."""
     draw = np.random.default_rng(0)
     cases = (
-        (100, 5, 10, plain), (500, 10, 20, plain), (500, 10, 20, nine_of_ten_equal), (500, 200, 20, plain),
-        (1000, 200, 500, plain), (2000, 10, 50, plain), (2000, 500, 600, plain), (4000, 5, 2000, few_distinct),
-        (4000, 60, 2000, plain), (4000, 60, 40, nine_of_ten_equal), (6000, 50, 300, far_clusters),
-        (6001, 60, 3000, plain), (6001, 500, 3000, plain), (20_000, 30, 10_000, plain),
-        (20_000, 30, 200, nine_of_ten_equal), (20_000, 30, 10_000, few_distinct), (20_000, 100, 10_000, plain),
+        (100, 5, 10, plain), (100, 10, 50, plain), (100, 10, 50, half_equal), (500, 10, 20, plain),
+        (500, 10, 20, nine_of_ten_equal), (500, 200, 20, plain), (1000, 200, 500, plain), (2000, 10, 50, plain),
+        (2000, 10, 1000, nine_of_ten_equal), (2000, 500, 600, plain), (2500, 1, 1250, half_equal),
+        (2500, 3, 1250, far_clusters), (4000, 5, 2000, few_distinct), (4000, 60, 2000, plain),
+        (4000, 60, 40, nine_of_ten_equal), (6000, 50, 300, far_clusters), (6000, 50, 3000, far_clusters),
+        (6001, 60, 3000, plain), (6001, 500, 3000, plain), (9000, 50, 4500, nine_of_ten_equal),
+        (9000, 50, 4500, half_equal), (20_000, 30, 10_000, plain), (20_000, 30, 200, nine_of_ten_equal),
+        (20_000, 30, 10_000, nine_of_ten_equal), (20_000, 30, 10_000, few_distinct), (20_000, 100, 10_000, plain),
         (20_000, 500, 40, plain), (20_000, 500, 10_000, plain),
     )  # fmt: skip
     for rows, columns, positives, kind in cases:

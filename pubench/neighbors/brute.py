@@ -2,7 +2,8 @@
 
 In very many dimensions all rows are about equally far; then points tell nothing, and products of blocks are the fastest
 way to all distances. In a small table they are there before an index would be. They only bound: what is close to a
-decision is decided by the exact distance, as everywhere.
+decision is decided by the exact distance, as everywhere. Where most rows of a small table have equals, each is looked
+around once for all of them.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,9 +12,10 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from pubench.machine import cores
-from pubench.neighbors.engine import Aim, Entries, Progress, Ranked, Ranking
+from pubench.neighbors.engine import Aim, Entries, Progress, Rank, Ranked, Ranking
 from pubench.neighbors.kernels import (
     LARGEST_PRODUCT,
     Lists,
@@ -37,6 +39,10 @@ _BLOCK = 1024
 TOGETHER = 256
 #: One of so many products is enough to see where the smallest end.
 _SPARSE = 4
+#: If there are so many rows for each distinct one, equal ones are looked around once: with fewer it saves little.
+OFTEN = 1.25
+#: Equal rows whose ranks are written together, at most: with many folds they take much memory.
+_WRITTEN = 4096
 #: Multiplications that are done sooner than threads start; what else is done with a product takes as long as so many.
 _AT_ONCE, _BESIDES = 65_000_000, 50
 
@@ -134,45 +140,89 @@ class Brute:
 
     def of_rows(self, rows: IndexVector, aim: Aim, progress: Progress) -> Entries:
         """Return the ranks around some of the rows."""
-        values = self.rows.rows.values
+        same, values = self.rows.rows.same, self.rows.rows.values
+        repeated = len(same) / (same.max() + 1)
+        if repeated >= OFTEN:
+            together = rows[np.argsort(same[rows], kind="stable")]
+            rank = partial(_rank_equal, self.rows, self.positives, aim)
+            return self._around(together, rank, repeated, aim, progress)
 
         def ask(group: IndexVector) -> Queries:
             return _without_points(group, values[group])
 
-        return self._around(rows, ask, aim, progress)
+        rank = partial(rank_by_products, self.rows, self.positives, ask, aim)
+        return self._around(rows, rank, 1.0, aim, progress)
 
     def of_new(self, X: FloatMatrix, aim: Aim, progress: Progress) -> Entries:
         """Return the ranks around other rows."""
 
         def ask(group: IndexVector) -> Queries:
-            return _without_points(np.full(len(group), -1), X[group])
+            return _new(X[group])
 
-        return self._around(np.arange(len(X)), ask, aim, progress)
-
-    def _around(self, order: IndexVector, ask: Ask, aim: Aim, progress: Progress) -> Entries:
-        ranking = Ranking(aim, len(self.positives.rows.numbers))
         rank = partial(rank_by_products, self.rows, self.positives, ask, aim)
+        return self._around(np.arange(len(X)), rank, 1.0, aim, progress)
+
+    def _around(
+        self, order: IndexVector, rank: Rank, repeated: float, aim: Aim, progress: Progress
+    ) -> Entries:
+        """Rank around the queries in `order`, of which the first of so many equal ones is work, and the others are not."""
+        ranking = Ranking(aim, len(self.positives.rows.numbers))
         n_rows, columns = self.rows.rows.values.shape
-        at_once = len(order) * n_rows * (columns + _BESIDES) <= _AT_ONCE
+        at_once = len(order) / repeated * n_rows * (columns + _BESIDES) <= _AT_ONCE
+        together = min(int(TOGETHER * repeated), _WRITTEN)
         with working(0 if at_once else self.n_threads or cores()) as pool:
-            return ranking.around(order, TOGETHER, ranking.likely, rank, pool, progress)
+            return ranking.around(order, together, ranking.likely, rank, pool, progress)
+
+
+def count_distinct(X: FloatMatrix) -> int:
+    """Return how many rows there are that differ in some byte."""
+    return len(np.unique(_whole(X)))
 
 
 def _same(X: FloatMatrix) -> IndexVector:
-    """Return a number for each row, the same for rows that are equal byte by byte."""
-    whole = np.dtype((np.void, X.dtype.itemsize * X.shape[1]))
-    return np.unique(X.view(whole).ravel(), return_inverse=True)[1]
+    """Return a number for each row, from 0, the same for rows that are equal byte by byte."""
+    return np.unique(_whole(X), return_inverse=True)[1]
+
+
+def _whole(X: FloatMatrix) -> npt.NDArray[np.void]:
+    return X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
 
 
 def _without_points(numbers: IndexVector, values: FloatMatrix) -> Queries:
     return Queries(numbers, values, np.empty((0, 0), dtype=np.float32), np.empty(0))
 
 
+def _new(values: FloatMatrix) -> Queries:
+    return _without_points(np.full(len(values), -1), values)
+
+
 def rank_by_products(
     rows: Searched, positives: Searched, ask: Ask, aim: Aim, group: IndexVector, listed: int
 ) -> Ranked:
     """Rank the nearest positives of each query, as many as are to be listed, among all rows."""
-    queries = ask(group)
+    lists = _counted(rows, positives, ask(group), aim, listed)
+    return lists.count, lists.rows, final_ranks(aim.held_out, lists, aim.k_max)
+
+
+def _rank_equal(rows: Searched, positives: Searched, aim: Aim, group: IndexVector, listed: int) -> Ranked:
+    """As `rank_by_products` around some of the rows, but around equal ones only once, as around a new row.
+
+    That one has all of its equals as neighbours, at no distance. Each of them is not its own neighbour: what stands
+    after it there is one rank nearer to it. So one more rank is looked at.
+    """
+    _, first, which = np.unique(rows.rows.same[group], return_index=True, return_inverse=True)
+    wider = aim._replace(k_max=aim.k_max + 1)
+    lists = _counted(rows, positives, _new(rows.rows.values[group[first]]), wider, listed)
+    ranks = final_ranks(aim.held_out, lists, wider.k_max)[which]
+    after = (lists.squares[which] > 0) | (lists.rows[which] > group[:, None])
+    away = (aim.held_out[group][:, None] >> np.arange(aim.folds, dtype=np.uint64)) & np.uint64(1)
+    ranks -= after[:, None, :] & (ranks > 0)
+    ranks[(ranks > aim.k_max) | (away != 0)[:, :, None]] = 0
+    return lists.count[which], lists.rows[which], ranks
+
+
+def _counted(rows: Searched, positives: Searched, queries: Queries, aim: Aim, listed: int) -> Lists:
+    """List the nearest positives of each query, and count the rows before them."""
     centred = Centred.of(queries.values, rows.frame, rows.rows.values.dtype)
     lists: Lists = empty_lists(aim.held_out, queries, Task(aim.k_max, listed, 0, aim.folds))
     for products in positives.products(centred):
@@ -182,7 +232,7 @@ def rank_by_products(
         if products.first == 0:
             bound_products(products, lists)
         count_products(aim.held_out, products, queries, rows.rows, aim.k_max, lists)
-    return lists.count, lists.rows, final_ranks(aim.held_out, lists, aim.k_max)
+    return lists
 
 
 def _limits(products: FloatMatrix, count: int) -> FloatVector:

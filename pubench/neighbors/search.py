@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pubench.errors import DataError, ParameterError
-from pubench.neighbors.brute import Brute
+from pubench.neighbors.brute import OFTEN, Brute, count_distinct
 from pubench.neighbors.engine import Aim, Engine, Entries, Progress
 from pubench.neighbors.indexed import Indexed
 from pubench.neighbors.result import PositiveNeighbors
@@ -21,6 +21,10 @@ from pubench.types import BoolVector, FloatMatrix, IndexVector, as_labels, tell_
 
 #: So few rows are searched by brute force, or nearly, before an index of them is built.
 _FEW = 6000
+#: Brute force looks around equal rows only once: with them, so many times the rows, and pairs to look at, are few.
+_MORE_IF_EQUAL = 10
+#: Rows that tell whether many are equal.
+_SAMPLED = 1024
 #: One bit of a mask per fold.
 _FOLDS_AT_ONCE = 64
 
@@ -46,7 +50,7 @@ class PositiveSearch:
             raise DataError("No row is labelled positive; at least one is needed.")
         if n_threads is not None and n_threads < 1:
             raise ParameterError(f"n_threads is a whole number from 1 up; got {n_threads}.")
-        kind = Brute if len(rows) <= _FEW else Indexed
+        kind = Brute if _are_few(rows) else Indexed
         self._engine: Engine = kind.over(rows, self._s, n_threads)
         self._columns = rows.shape[1]
 
@@ -179,6 +183,16 @@ def _as_matrix(X: npt.ArrayLike) -> FloatMatrix:
             "A value is missing or infinite; impute and scale first, for instance by pubench.Embedding."
         )
     return rows
+
+
+def _are_few(rows: FloatMatrix) -> bool:
+    """Whether brute force is the faster way."""
+    if not _FEW < len(rows) <= _MORE_IF_EQUAL * _FEW:
+        return len(rows) <= _FEW
+    some = np.ascontiguousarray(rows[:: len(rows) // _SAMPLED])
+    if len(some) < OFTEN * count_distinct(some):  # seen at once, as in most tables
+        return False
+    return len(rows) * count_distinct(rows) <= _MORE_IF_EQUAL * _FEW**2
 
 
 def _checked_k_max(k_max: int) -> int:

@@ -128,6 +128,14 @@ def duplicated(generator: np.random.Generator, rows: int, columns: int) -> Matri
     return few[generator.integers(0, len(few), rows)]
 
 
+def apart_by_nothing(generator: np.random.Generator, rows: int, columns: int) -> Matrix:
+    """Rows that differ, though their distance is 0: by the sign of a zero, or by so little that its square vanishes."""
+    X = duplicated(generator, rows, columns)
+    X[:, 0] = generator.choice([0.0, -0.0, 1e-200], rows)
+    X[0, 0] = 1  # a table of nothing else is refused
+    return X
+
+
 def on_a_sphere(generator: np.random.Generator, rows: int, columns: int) -> Matrix:
     """Around the first row, so that all distances to it agree up to rounding."""
     X = continuous(generator, rows, columns)
@@ -152,6 +160,7 @@ KINDS: tuple[Draw, ...] = (
     huge,
     clusters,
     duplicated,
+    apart_by_nothing,
     on_a_sphere,
     columns_of_all_scales,
 )
@@ -206,6 +215,20 @@ def test_of_thousands_of_equal_rows_the_first_are_the_neighbours(first: int) -> 
     s = labelled(generator, 2500, 25)
     s[:100] = np.arange(100) == first
     assert_same(positive_neighbors(X, s, 50), literal_of_rows(X, s, 50))
+
+
+@pytest.mark.parametrize("kind", [all_equal, duplicated])
+def test_equal_rows_in_a_table_that_is_not_small(kind: Draw) -> None:
+    generator = np.random.default_rng(11)
+    X, s = kind(generator, 7000, 4), labelled(generator, 7000, 1500)
+    asked = np.flatnonzero(~s)[::30]
+    folds = [np.arange(7000), np.union1d(np.flatnonzero(generator.random(7000) < 0.6), asked)]
+    found = positive_neighbors_of_folds(X, s, folds, 50, asked=np.isin(np.arange(7000), asked))
+    for rows, some in zip(folds, found, strict=True):
+        places = np.searchsorted(rows, asked)
+        expected = literal(X[rows], s[rows], 50, X[asked], places.tolist())
+        np.testing.assert_array_equal(some.ranks, expected.ranks)
+        np.testing.assert_array_equal(some.positives, expected.positives)
 
 
 def test_rows_in_more_cells_than_are_near() -> None:
