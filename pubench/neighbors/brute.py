@@ -3,19 +3,21 @@
 In very many dimensions all rows are about equally far; then points tell nothing, and products of blocks are the fastest
 way to all distances. In a small table they are there before an index would be. They only bound: what is close to a
 decision is decided by the exact distance, as everywhere. Where most rows of a small table have equals, each is looked
-around once for all of them.
+around once for all of them. Where rows lie in clusters so far apart that products between them drown what is near, each
+group of queries gets products around its own middle.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 
 from pubench.machine import cores
-from pubench.neighbors.engine import Aim, Entries, Progress, Rank, Ranked, Ranking
+from pubench.neighbors.engine import Aim, Entries, Progress, Ranked, Ranking, in_groups
 from pubench.neighbors.kernels import (
     LARGEST_PRODUCT,
     Lists,
@@ -39,6 +41,10 @@ _BLOCK = 1024
 TOGETHER = 256
 #: One of so many products is enough to see where the smallest end.
 _SPARSE = 4
+#: Rows, and other rows, that tell how near rows are to each other.
+_PROBED, _PROBED_AGAINST = 8, 64
+#: Products that may be off by this share of the square to a near row tell too little; rows are cut into clusters then.
+_TOO_COARSE, _MOST_CLUSTERS = 0.5, 64
 #: If there are so many rows for each distinct one, equal ones are looked around once: with fewer it saves little.
 OFTEN = 1.25
 #: Equal rows whose ranks are written together, at most: with many folds they take much memory.
@@ -88,6 +94,10 @@ class Searched:
         """Centre the rows."""
         return cls(rows, frame, Centred.of(rows.values, frame, rows.values.dtype))
 
+    def around(self, middle: FloatVector) -> "Searched":
+        """Return the same rows, centred elsewhere."""
+        return Searched.of(self.rows, replace(self.frame, middle=middle))
+
     def products(self, queries: Centred) -> Iterator[Products]:
         """Yield the products of one block of rows after the other; see `pubench.neighbors.kernels.Products`.
 
@@ -109,6 +119,10 @@ class Searched:
             yield Products(
                 products, start, queries.squares, unit, columns + 4, rounding, frame.factor**2, blur
             )
+
+
+#: As `Rank`, given the rows and the positives that are searched.
+RankAmong: TypeAlias = Callable[[Searched, Searched, IndexVector, int], Ranked]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,15 +157,13 @@ class Brute:
         same, values = self.rows.rows.same, self.rows.rows.values
         repeated = len(same) / (same.max() + 1)
         if repeated >= OFTEN:
-            together = rows[np.argsort(same[rows], kind="stable")]
-            rank = partial(_rank_equal, self.rows, self.positives, aim)
-            return self._around(together, rank, repeated, aim, progress)
+            rows = rows[np.argsort(same[rows], kind="stable")]
+            return self._around(rows, values, partial(_rank_equal, aim), repeated, aim, progress)
 
         def ask(group: IndexVector) -> Queries:
             return _without_points(group, values[group])
 
-        rank = partial(rank_by_products, self.rows, self.positives, ask, aim)
-        return self._around(rows, rank, 1.0, aim, progress)
+        return self._around(rows, values, partial(rank_by_products, ask, aim), 1.0, aim, progress)
 
     def of_new(self, X: FloatMatrix, aim: Aim, progress: Progress) -> Entries:
         """Return the ranks around other rows."""
@@ -159,19 +171,33 @@ class Brute:
         def ask(group: IndexVector) -> Queries:
             return _new(X[group])
 
-        rank = partial(rank_by_products, self.rows, self.positives, ask, aim)
-        return self._around(np.arange(len(X)), rank, 1.0, aim, progress)
+        rank = partial(rank_by_products, ask, aim)
+        return self._around(np.arange(len(X)), X, rank, 1.0, aim, progress)
 
     def _around(
-        self, order: IndexVector, rank: Rank, repeated: float, aim: Aim, progress: Progress
+        self,
+        order: IndexVector,
+        values: FloatMatrix,
+        rank: RankAmong,
+        repeated: float,
+        aim: Aim,
+        progress: Progress,
     ) -> Entries:
-        """Rank around the queries in `order`, of which the first of so many equal ones is work, and the others are not."""
+        """Rank around the queries in `order`, of which the first of so many equal ones is work, and the others are not.
+
+        Where they lie in clusters far apart, those of one are looked at together, with products around their middle.
+        """
+        clusters = _clusters(values[order])
+        look = partial(rank, self.rows, self.positives)
+        if len(clusters) > 1:
+            look = partial(rank_within, rank, values.__getitem__, self.rows, self.positives)
         ranking = Ranking(aim, len(self.positives.rows.numbers))
         n_rows, columns = self.rows.rows.values.shape
         at_once = len(order) / repeated * n_rows * (columns + _BESIDES) <= _AT_ONCE
         together = min(int(TOGETHER * repeated), _WRITTEN)
+        groups = [group for cluster in clusters for group in in_groups(order[cluster], together)]
         with working(0 if at_once else self.n_threads or cores()) as pool:
-            return ranking.around(order, together, ranking.likely, rank, pool, progress)
+            return ranking.around(groups, ranking.likely, look, pool, progress)
 
 
 def count_distinct(X: FloatMatrix) -> int:
@@ -188,6 +214,35 @@ def _whole(X: FloatMatrix) -> npt.NDArray[np.void]:
     return X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
 
 
+def _clusters(values: FloatMatrix) -> list[IndexVector]:
+    """Return the places of rows in clusters, cut where there is most room between them until products are fine enough."""
+    coarse, fine = [np.arange(len(values))], list[IndexVector]()
+    while coarse:
+        rows = coarse.pop()
+        if len(coarse) + len(fine) >= _MOST_CLUSTERS or not are_coarse(values[rows]):
+            fine.append(rows)
+            continue
+        column = values[rows, np.argmax(np.ptp(values[rows], axis=0))]
+        order = np.argsort(column)
+        cut = int(np.argmax(np.diff(column[order]))) + 1
+        coarse += [rows[np.sort(order[:cut])], rows[np.sort(order[cut:])]]
+    return fine
+
+
+def are_coarse(values: FloatMatrix) -> bool:
+    """Whether products of most of these rows are off by more than rows near each other differ."""
+    if len(values) < _PROBED:
+        return False
+    some = values[:: -(-len(values) // _PROBED_AGAINST)].astype(np.float64)
+    some -= some.mean(axis=0)
+    few = some[:: len(some) // _PROBED]
+    squares = cdist(few, some, "sqeuclidean")
+    nearest = squares.min(axis=1, where=squares > 0, initial=np.inf)
+    with np.errstate(over="ignore"):  # such rows are refused later
+        off = 4 * values.shape[1] * np.finfo(values.dtype).eps * np.square(few).sum(axis=1)
+    return bool(np.mean(off > _TOO_COARSE * nearest) > 0.5)
+
+
 def _without_points(numbers: IndexVector, values: FloatMatrix) -> Queries:
     return Queries(numbers, values, np.empty((0, 0), dtype=np.float32), np.empty(0))
 
@@ -197,14 +252,27 @@ def _new(values: FloatMatrix) -> Queries:
 
 
 def rank_by_products(
-    rows: Searched, positives: Searched, ask: Ask, aim: Aim, group: IndexVector, listed: int
+    ask: Ask, aim: Aim, rows: Searched, positives: Searched, group: IndexVector, listed: int
 ) -> Ranked:
     """Rank the nearest positives of each query, as many as are to be listed, among all rows."""
     lists = _counted(rows, positives, ask(group), aim, listed)
     return lists.count, lists.rows, final_ranks(aim.held_out, lists, aim.k_max)
 
 
-def _rank_equal(rows: Searched, positives: Searched, aim: Aim, group: IndexVector, listed: int) -> Ranked:
+def rank_within(
+    rank: RankAmong,
+    values: Callable[[IndexVector], FloatMatrix],
+    rows: Searched,
+    positives: Searched,
+    group: IndexVector,
+    listed: int,
+) -> Ranked:
+    """Rank around a group of queries, of these values, with products around its middle."""
+    middle = values(group).mean(axis=0, dtype=np.float64)
+    return rank(rows.around(middle), positives.around(middle), group, listed)
+
+
+def _rank_equal(aim: Aim, rows: Searched, positives: Searched, group: IndexVector, listed: int) -> Ranked:
     """As `rank_by_products` around some of the rows, but around equal ones only once, as around a new row.
 
     That one has all of its equals as neighbours, at no distance. Each of them is not its own neighbour: what stands

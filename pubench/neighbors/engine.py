@@ -84,16 +84,15 @@ class Ranking:
         return min(self.most, LISTED + 2 * math.ceil(expected))
 
     def around(
-        self, order: IndexVector, together: int, listed: int, rank: Rank, pool: Executor, progress: Progress
+        self, groups: list[IndexVector], listed: int, rank: Rank, pool: Executor, progress: Progress
     ) -> Entries:
-        """Return the ranks around the queries in `order`, so many together."""
-        groups = in_groups(order, together)
+        """Return the ranks around the queries, listing so many of the nearest positives at first."""
         found = []
         look = partial(self._entries, rank, listed)
         for number, entries in enumerate(in_order(pool, look, groups)):
             found.append(entries)
             progress((number + 1) / len(groups))
-        return _joined(found)
+        return joined(found)
 
     def _entries(self, rank: Rank, listed: int, group: IndexVector) -> Entries:
         """Rank around one group, listing so many positives of each query, and more where that runs short.
@@ -109,7 +108,7 @@ class Ranking:
         entries = Entries(group[query], fold, ranks[query, fold, place], rows[query, place])
         if not short.any():
             return entries
-        return _joined([entries, self._entries(rank, min(2 * listed, self.positives), group[short])])
+        return joined([entries, self._entries(rank, min(2 * listed, self.positives), group[short])])
 
 
 def in_groups(order: IndexVector, size: int) -> list[IndexVector]:
@@ -118,6 +117,12 @@ def in_groups(order: IndexVector, size: int) -> list[IndexVector]:
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
-def _joined(parts: list[Entries]) -> Entries:
+def tell(progress: Progress, start: float, length: float, share: float) -> None:
+    """Tell of a part of the work, which begins at `start` and has this length."""
+    progress(start + length * share)
+
+
+def joined(parts: list[Entries]) -> Entries:
+    """Return all entries, one part after the other."""
     nothing = Entries(*(np.zeros(0, dtype=np.int64),) * 4)
     return Entries(*(np.concatenate(vectors) for vectors in zip(nothing, *parts, strict=True)))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pubench.neighbors.brute import TOGETHER, Ask, Searched, rank_by_products
-from pubench.neighbors.engine import LISTED, Aim, Entries, Progress, Rank, Ranked, Ranking, in_groups
+from pubench.neighbors.brute import TOGETHER, Ask, Searched, are_coarse, rank_by_products, rank_within
+from pubench.neighbors.engine import LISTED, Aim, Entries, Progress, Rank, Ranked, Ranking, in_groups, tell
 from pubench.neighbors.kernels import WIDTH, Leaves, Rows, Task, rank_positives, settle_near
 from pubench.neighbors.partition import Rotation
 from pubench.threads import in_order
@@ -58,11 +58,12 @@ class Look:
         ranking = Ranking(self.aim, int((self.index.positives.rows >= 0).sum()))
         looked, near, listed = self._probe(order, ranking.most)
         if looked > _TOO_MANY and self._wide:
-            return ranking.around(order, TOGETHER, ranking.likely, self._by_products(), pool, progress)
+            groups = in_groups(order, TOGETHER)
+            return ranking.around(groups, ranking.likely, self._by_products(), pool, progress)
         if near <= _MOSTLY_NEAR:
             order = np.concatenate([order[:0], *self._may_be_near(order, pool, progress)])
-            progress = partial(_from, progress, _SETTLED)
-        return ranking.around(order, _TOGETHER, listed, self._by_points, pool, progress)
+            progress = partial(tell, progress, _SETTLED, 1 - _SETTLED)
+        return ranking.around(in_groups(order, _TOGETHER), listed, self._by_points, pool, progress)
 
     def _probe(self, order: IndexVector, most: int) -> tuple[float, float, int]:
         """Return what a few queries are like, that have `most` positives among their first rows at most.
@@ -99,7 +100,10 @@ class Look:
         rows, positives = (
             Searched.of(_rows(leaves), frame) for leaves in (self.index.leaves, self.index.positives)
         )
-        return partial(rank_by_products, rows, positives, self.ask, self.aim)
+        rank = partial(rank_by_products, self.ask, self.aim)
+        if are_coarse(rows.rows.values):
+            return partial(rank_within, rank, lambda group: self.ask(group).values, rows, positives)
+        return partial(rank, rows, positives)
 
     @property
     def _wide(self) -> bool:
@@ -116,7 +120,3 @@ def _rows(leaves: Leaves) -> Rows:
     """Return the rows of leaves, without the slots that only fill up, which are the last ones."""
     n = int((leaves.rows >= 0).sum())
     return Rows(leaves.rows[:n], leaves.values[:n], np.arange(n))  # to tell equal ones would take much memory
-
-
-def _from(progress: Progress, start: float, share: float) -> None:
-    progress(start + (1 - start) * share)

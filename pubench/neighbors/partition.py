@@ -52,10 +52,7 @@ class Frame:
             DataError: squares of the values are beyond float64.
         """
         largest = float(np.abs(X).max())
-        if largest and not _SMALLEST < largest < _LARGEST:
-            raise DataError(
-                f"Values up to {largest:.3g} can not be squared; scale them first, for instance by pubench.Embedding."
-            )
+        refuse_extreme(largest)
         sample = _even_sample(X)
         few = np.ascontiguousarray(sample[:: -(-len(sample) // _ENOUGH)].T)
         middle = np.partition(few, few.shape[1] // 2, axis=1)[:, few.shape[1] // 2]
@@ -66,6 +63,14 @@ class Frame:
     def of(self, X: FloatMatrix) -> FloatMatrix:
         """Return rows less the middle, times the factor, in float64."""
         return np.asarray((X - self.middle) * self.factor)
+
+
+def refuse_extreme(largest: float) -> None:
+    """Raise a DataError if squares of values up to `largest` are beyond float64."""
+    if largest and not _SMALLEST < largest < _LARGEST:
+        raise DataError(
+            f"Values up to {largest:.3g} can not be squared; scale them first, for instance by pubench.Embedding."
+        )
 
 
 def refuse_far(values: npt.NDArray[np.floating[Any]]) -> None:

@@ -13,12 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pubench.errors import DataError, ParameterError
-from pubench.neighbors.brute import OFTEN, Brute, count_distinct
-from pubench.neighbors.engine import Aim, Engine, Entries, Progress
+from pubench.neighbors.brute import OFTEN, Brute, are_coarse, count_distinct
+from pubench.neighbors.direct import Direct
+from pubench.neighbors.engine import Aim, Engine, Entries, Progress, tell
 from pubench.neighbors.indexed import Indexed
 from pubench.neighbors.result import PositiveNeighbors
 from pubench.types import BoolVector, FloatMatrix, IndexVector, as_labels, tell_nobody
 
+#: So few rows, and values in all, are searched by every distance sooner than products of matrices are set up.
+_FEWEST, _FEWEST_VALUES = 256, 25_600
+#: So few also where products tell little.
+_FEWEST_IF_COARSE = 512
 #: So few rows are searched by brute force, or nearly, before an index of them is built.
 _FEW = 6000
 #: Brute force looks around equal rows only once: with them, so many times the rows, and pairs to look at, are few.
@@ -50,8 +55,7 @@ class PositiveSearch:
             raise DataError("No row is labelled positive; at least one is needed.")
         if n_threads is not None and n_threads < 1:
             raise ParameterError(f"n_threads is a whole number from 1 up; got {n_threads}.")
-        kind = Brute if _are_few(rows) else Indexed
-        self._engine: Engine = kind.over(rows, self._s, n_threads)
+        self._engine: Engine = _fastest(rows).over(rows, self._s, n_threads)
         self._columns = rows.shape[1]
 
     def of_rows(
@@ -74,7 +78,7 @@ class PositiveSearch:
         results: list[PositiveNeighbors] = []
         for start in range(0, len(wanted), _FOLDS_AT_ONCE):
             part = wanted[start : start + _FOLDS_AT_ONCE]
-            told = partial(_tell, progress, start / len(wanted), len(part) / len(wanted))
+            told = partial(tell, progress, start / len(wanted), len(part) / len(wanted))
             results += self._of_folds(k_max, part, told, unlabeled)
         return tuple(results)
 
@@ -185,8 +189,17 @@ def _as_matrix(X: npt.ArrayLike) -> FloatMatrix:
     return rows
 
 
+def _fastest(rows: FloatMatrix) -> type[Direct | Brute | Indexed]:
+    """Return the engine that is the fastest, as measured by `benchmarks/neighbors.py hard`."""
+    if len(rows) <= _FEWEST and rows.size <= _FEWEST_VALUES:
+        return Direct
+    if len(rows) <= _FEWEST_IF_COARSE and are_coarse(rows):
+        return Direct
+    return Brute if _are_few(rows) else Indexed
+
+
 def _are_few(rows: FloatMatrix) -> bool:
-    """Whether brute force is the faster way."""
+    """Whether brute force is faster than an index."""
     if not _FEW < len(rows) <= _MORE_IF_EQUAL * _FEW:
         return len(rows) <= _FEW
     some = np.ascontiguousarray(rows[:: len(rows) // _SAMPLED])
@@ -230,7 +243,3 @@ def _collected(entries: Entries, n_rows: int, k_max: int) -> PositiveNeighbors:
     order = np.argsort(entries.query * (k_max + 1) + entries.rank, kind="stable")  # most are in order: fast
     starts = np.concatenate([[0], np.cumsum(np.bincount(entries.query, minlength=n_rows))])
     return PositiveNeighbors(starts, entries.rank[order].astype(np.int32), entries.positive[order], k_max)
-
-
-def _tell(progress: Progress, start: float, length: float, share: float) -> None:
-    progress(start + length * share)

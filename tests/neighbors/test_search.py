@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 from pubench.errors import DataError, ParameterError
+from pubench.neighbors.brute import Brute
+from pubench.neighbors.direct import Direct
+from pubench.neighbors.indexed import Indexed
 from pubench.neighbors.result import PositiveNeighbors
 from pubench.neighbors.search import (
     PositiveSearch,
@@ -26,13 +29,12 @@ Matrix = npt.NDArray[Any]
 Draw = Callable[[np.random.Generator, int, int], Matrix]
 
 
-@pytest.fixture(scope="module", autouse=True, params=["brute force for few rows", "an index for all"])
-def engine(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Everything here holds for small tables both as they are searched and as large ones are."""
+@pytest.fixture(scope="module", autouse=True, params=[Direct, Brute, Indexed], ids=lambda kind: kind.__name__)
+def engine(request: pytest.FixtureRequest) -> Iterator[type]:
+    """Everything here holds whichever engine searches; the tables of the tests are few enough for each."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "an index for all":
-            patch.setattr("pubench.neighbors.search._FEW", 0)
-        yield
+        patch.setattr("pubench.neighbors.search._fastest", lambda *_: request.param)
+        yield request.param
 
 
 FOUR = np.arange(8.0).reshape(4, 2)
@@ -229,6 +231,18 @@ def test_equal_rows_in_a_table_that_is_not_small(kind: Draw) -> None:
         expected = literal(X[rows], s[rows], 50, X[asked], places.tolist())
         np.testing.assert_array_equal(some.ranks, expected.ranks)
         np.testing.assert_array_equal(some.positives, expected.positives)
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+def test_clusters_so_far_apart_that_products_drown_what_is_near(copies: int) -> None:
+    generator = np.random.default_rng(12)
+    X = np.repeat(clusters(generator, 1500 // copies, 8), copies, axis=0).astype(np.float32)
+    s = labelled(generator, len(X), 300)
+    folds = [np.arange(len(X)), np.flatnonzero(generator.random(len(X)) < 0.7)]
+    for rows, found in zip(folds, positive_neighbors_of_folds(X, s, folds, 30), strict=True):
+        assert_same(found, literal_of_rows(X[rows], s[rows], 30))
+    new = X[::7] + np.float32(1e-3)
+    assert_same(positive_neighbors_of_new(X, s, new, 30), literal_of_new(X, s, new, 30))
 
 
 def test_rows_in_more_cells_than_are_near() -> None:
@@ -500,11 +514,16 @@ def test_new_rows_from_which_all_squares_are_infinite_have_the_first_rows_as_nei
 
 
 @pytest.mark.parametrize("far", [[1e250, 0, 0], [0, -1e250, 0]])
-def test_new_rows_beyond_all_numbers_are_refused(far: list[float]) -> None:
+def test_new_rows_beyond_all_numbers_are_refused(far: list[float], engine: type) -> None:
     X = 1e-100 * continuous(np.random.default_rng(0), 500, 3)
-    new = np.concatenate([X[:20], [far]])
+    new, s = np.concatenate([X[:20], [far]]), np.arange(500) % 10 == 0
+    if engine is Direct:  # which has no need to
+        with np.errstate(over="ignore"):
+            expected = literal_of_new(X, s, new, 20)
+        assert_same(positive_neighbors_of_new(X, s, new, 20), expected)
+        return
     with pytest.raises(DataError, match="1e15 times"):
-        positive_neighbors_of_new(X, np.arange(500) % 10 == 0, new, 20)
+        positive_neighbors_of_new(X, s, new, 20)
 
 
 def test_new_rows_look_at_no_more_rows_than_there_are() -> None:
