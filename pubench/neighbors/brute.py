@@ -2,8 +2,7 @@
 
 In very many dimensions all rows are about equally far; then points tell nothing, and products of blocks are the fastest
 way to all distances. In a small table they are there before an index would be. They only bound: what is close to a
-decision is decided by the exact distance, as everywhere. Where most rows of a small table have equals, each is looked
-around once for all of them. Where rows lie in clusters so far apart that products between them drown what is near, each
+decision is decided by the exact distance, as everywhere. Where rows lie in clusters so far apart that products between them drown what is near, each
 group of queries gets products around its own middle.
 """
 
@@ -13,7 +12,6 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
 from pubench.machine import cores
@@ -31,6 +29,7 @@ from pubench.neighbors.kernels import (
     final_ranks,
     list_products,
 )
+from pubench.neighbors.once import distinct_rows
 from pubench.neighbors.partition import Frame, quick_blur, refuse_far
 from pubench.threads import working
 from pubench.types import BoolVector, FloatMatrix, FloatVector, IndexVector
@@ -45,10 +44,6 @@ _SPARSE = 4
 _PROBED, _PROBED_AGAINST = 8, 64
 #: Products that may be off by this share of the square to a near row tell too little; rows are cut into clusters then.
 _TOO_COARSE, _MOST_CLUSTERS = 0.5, 64
-#: If there are so many rows for each distinct one, equal ones are looked around once: with fewer it saves little.
-OFTEN = 1.25
-#: Equal rows whose ranks are written together, at most: with many folds they take much memory.
-_WRITTEN = 4096
 #: Multiplications that are done sooner than threads start; what else is done with a product takes as long as so many.
 _AT_ONCE, _BESIDES = 65_000_000, 50
 
@@ -121,10 +116,6 @@ class Searched:
             )
 
 
-#: As `Rank`, given the rows and the positives that are searched.
-RankAmong: TypeAlias = Callable[[Searched, Searched, IndexVector, int], Ranked]
-
-
 @dataclass(frozen=True, eq=False)
 class Brute:
     """An `Engine` without an index.
@@ -148,22 +139,18 @@ class Brute:
         """
         frame, labelled = Frame.around(X), np.flatnonzero(s)
         X = X.copy()  # so that whoever gave it may change it
-        same = _same(X)
+        _, same = distinct_rows(X)
         rows, positives = Rows(np.arange(len(X)), X, same), Rows(labelled, X[labelled], same[labelled])
         return cls(Searched.of(rows, frame), Searched.of(positives, frame), n_threads)
 
     def of_rows(self, rows: IndexVector, aim: Aim, progress: Progress) -> Entries:
         """Return the ranks around some of the rows."""
-        same, values = self.rows.rows.same, self.rows.rows.values
-        repeated = len(same) / (same.max() + 1)
-        if repeated >= OFTEN:
-            rows = rows[np.argsort(same[rows], kind="stable")]
-            return self._around(rows, values, partial(_rank_equal, aim), repeated, aim, progress)
+        values = self.rows.rows.values
 
         def ask(group: IndexVector) -> Queries:
             return _without_points(group, values[group])
 
-        return self._around(rows, values, partial(rank_by_products, ask, aim), 1.0, aim, progress)
+        return self._around(rows, values, ask, aim, progress)
 
     def of_new(self, X: FloatMatrix, aim: Aim, progress: Progress) -> Entries:
         """Return the ranks around other rows."""
@@ -171,47 +158,24 @@ class Brute:
         def ask(group: IndexVector) -> Queries:
             return _new(X[group])
 
-        rank = partial(rank_by_products, ask, aim)
-        return self._around(np.arange(len(X)), X, rank, 1.0, aim, progress)
+        return self._around(np.arange(len(X)), X, ask, aim, progress)
 
     def _around(
-        self,
-        order: IndexVector,
-        values: FloatMatrix,
-        rank: RankAmong,
-        repeated: float,
-        aim: Aim,
-        progress: Progress,
+        self, order: IndexVector, values: FloatMatrix, ask: Ask, aim: Aim, progress: Progress
     ) -> Entries:
-        """Rank around the queries in `order`, of which the first of so many equal ones is work, and the others are not.
+        """Rank around the queries in `order`, numbers of `values`.
 
         Where they lie in clusters far apart, those of one are looked at together, with products around their middle.
         """
         clusters = _clusters(values[order])
-        look = partial(rank, self.rows, self.positives)
-        if len(clusters) > 1:
-            look = partial(rank_within, rank, values.__getitem__, self.rows, self.positives)
+        look = rank_by_products if len(clusters) == 1 else rank_within
         ranking = Ranking(aim, len(self.positives.rows.numbers))
         n_rows, columns = self.rows.rows.values.shape
-        at_once = len(order) / repeated * n_rows * (columns + _BESIDES) <= _AT_ONCE
-        together = min(int(TOGETHER * repeated), _WRITTEN)
-        groups = [group for cluster in clusters for group in in_groups(order[cluster], together)]
+        at_once = len(order) * n_rows * (columns + _BESIDES) <= _AT_ONCE
+        groups = [group for cluster in clusters for group in in_groups(order[cluster], TOGETHER)]
         with working(0 if at_once else self.n_threads or cores()) as pool:
-            return ranking.around(groups, ranking.likely, look, pool, progress)
-
-
-def count_distinct(X: FloatMatrix) -> int:
-    """Return how many rows there are that differ in some byte."""
-    return len(np.unique(_whole(X)))
-
-
-def _same(X: FloatMatrix) -> IndexVector:
-    """Return a number for each row, from 0, the same for rows that are equal byte by byte."""
-    return np.unique(_whole(X), return_inverse=True)[1]
-
-
-def _whole(X: FloatMatrix) -> npt.NDArray[np.void]:
-    return X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
+            rank = partial(look, ask, aim, self.rows, self.positives)
+            return ranking.around(groups, ranking.likely, rank, pool, progress)
 
 
 def _clusters(values: FloatMatrix) -> list[IndexVector]:
@@ -260,33 +224,11 @@ def rank_by_products(
 
 
 def rank_within(
-    rank: RankAmong,
-    values: Callable[[IndexVector], FloatMatrix],
-    rows: Searched,
-    positives: Searched,
-    group: IndexVector,
-    listed: int,
+    ask: Ask, aim: Aim, rows: Searched, positives: Searched, group: IndexVector, listed: int
 ) -> Ranked:
-    """Rank around a group of queries, of these values, with products around its middle."""
-    middle = values(group).mean(axis=0, dtype=np.float64)
-    return rank(rows.around(middle), positives.around(middle), group, listed)
-
-
-def _rank_equal(aim: Aim, rows: Searched, positives: Searched, group: IndexVector, listed: int) -> Ranked:
-    """As `rank_by_products` around some of the rows, but around equal ones only once, as around a new row.
-
-    That one has all of its equals as neighbours, at no distance. Each of them is not its own neighbour: what stands
-    after it there is one rank nearer to it. So one more rank is looked at.
-    """
-    _, first, which = np.unique(rows.rows.same[group], return_index=True, return_inverse=True)
-    wider = aim._replace(k_max=aim.k_max + 1)
-    lists = _counted(rows, positives, _new(rows.rows.values[group[first]]), wider, listed)
-    ranks = final_ranks(aim.held_out, lists, wider.k_max)[which]
-    after = (lists.squares[which] > 0) | (lists.rows[which] > group[:, None])
-    away = (aim.held_out[group][:, None] >> np.arange(aim.folds, dtype=np.uint64)) & np.uint64(1)
-    ranks -= after[:, None, :] & (ranks > 0)
-    ranks[(ranks > aim.k_max) | (away != 0)[:, :, None]] = 0
-    return lists.count[which], lists.rows[which], ranks
+    """As `rank_by_products`, but with products around the middle of the queries."""
+    middle = ask(group).values.mean(axis=0, dtype=np.float64)
+    return rank_by_products(ask, aim, rows.around(middle), positives.around(middle), group, listed)
 
 
 def _counted(rows: Searched, positives: Searched, queries: Queries, aim: Aim, listed: int) -> Lists:

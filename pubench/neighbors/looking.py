@@ -100,10 +100,8 @@ class Look:
         rows, positives = (
             Searched.of(_rows(leaves), frame) for leaves in (self.index.leaves, self.index.positives)
         )
-        rank = partial(rank_by_products, self.ask, self.aim)
-        if are_coarse(rows.rows.values):
-            return partial(rank_within, rank, lambda group: self.ask(group).values, rows, positives)
-        return partial(rank, rows, positives)
+        rank = rank_within if are_coarse(rows.rows.values) else rank_by_products
+        return partial(rank, self.ask, self.aim, rows, positives)
 
     @property
     def _wide(self) -> bool:

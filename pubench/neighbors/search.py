@@ -13,23 +13,20 @@ import numpy as np
 import numpy.typing as npt
 
 from pubench.errors import DataError, ParameterError
-from pubench.neighbors.brute import OFTEN, Brute, are_coarse, count_distinct
+from pubench.neighbors.brute import Brute, are_coarse
 from pubench.neighbors.direct import Direct
 from pubench.neighbors.engine import Aim, Engine, Entries, Progress, tell
 from pubench.neighbors.indexed import Indexed
+from pubench.neighbors.once import Once
 from pubench.neighbors.result import PositiveNeighbors
 from pubench.types import BoolVector, FloatMatrix, IndexVector, as_labels, tell_nobody
 
 #: So few rows, and values in all, are searched by every distance sooner than products of matrices are set up.
-_FEWEST, _FEWEST_VALUES = 256, 25_600
-#: So few also where products tell little.
-_FEWEST_IF_COARSE = 512
+_FEWEST, _FEWEST_VALUES = 512, 102_400
+#: In so few rows it is not worth while to find equal ones.
+_HARDLY_ANY = 128
 #: So few rows are searched by brute force, or nearly, before an index of them is built.
 _FEW = 6000
-#: Brute force looks around equal rows only once: with them, so many times the rows, and pairs to look at, are few.
-_MORE_IF_EQUAL = 10
-#: Rows that tell whether many are equal.
-_SAMPLED = 1024
 #: One bit of a mask per fold.
 _FOLDS_AT_ONCE = 64
 
@@ -55,7 +52,8 @@ class PositiveSearch:
             raise DataError("No row is labelled positive; at least one is needed.")
         if n_threads is not None and n_threads < 1:
             raise ParameterError(f"n_threads is a whole number from 1 up; got {n_threads}.")
-        self._engine: Engine = _fastest(rows).over(rows, self._s, n_threads)
+        engine: Engine = _fastest(rows).over(rows, self._s, n_threads)
+        self._engine = engine if len(rows) <= _HARDLY_ANY else Once.over(engine, rows) or engine
         self._columns = rows.shape[1]
 
     def of_rows(
@@ -191,21 +189,9 @@ def _as_matrix(X: npt.ArrayLike) -> FloatMatrix:
 
 def _fastest(rows: FloatMatrix) -> type[Direct | Brute | Indexed]:
     """Return the engine that is the fastest, as measured by `benchmarks/neighbors.py hard`."""
-    if len(rows) <= _FEWEST and rows.size <= _FEWEST_VALUES:
+    if len(rows) <= _FEWEST and (rows.size <= _FEWEST_VALUES or are_coarse(rows)):
         return Direct
-    if len(rows) <= _FEWEST_IF_COARSE and are_coarse(rows):
-        return Direct
-    return Brute if _are_few(rows) else Indexed
-
-
-def _are_few(rows: FloatMatrix) -> bool:
-    """Whether brute force is faster than an index."""
-    if not _FEW < len(rows) <= _MORE_IF_EQUAL * _FEW:
-        return len(rows) <= _FEW
-    some = np.ascontiguousarray(rows[:: len(rows) // _SAMPLED])
-    if len(some) < OFTEN * count_distinct(some):  # seen at once, as in most tables
-        return False
-    return len(rows) * count_distinct(rows) <= _MORE_IF_EQUAL * _FEW**2
+    return Brute if len(rows) <= _FEW else Indexed
 
 
 def _checked_k_max(k_max: int) -> int:
