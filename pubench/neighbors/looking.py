@@ -11,6 +11,7 @@ import numpy as np
 from pubench.neighbors.brute import TOGETHER, Ask, Searched, are_coarse, rank_by_products, rank_within
 from pubench.neighbors.engine import LISTED, Aim, Entries, Progress, Rank, Ranked, Ranking, in_groups, tell
 from pubench.neighbors.kernels import WIDTH, Leaves, Rows, Task, rank_positives, settle_near
+from pubench.neighbors.once import distinct_rows
 from pubench.neighbors.partition import Rotation
 from pubench.threads import in_order
 from pubench.types import BoolVector, IndexVector
@@ -117,4 +118,4 @@ class Look:
 def _rows(leaves: Leaves) -> Rows:
     """Return the rows of leaves, without the slots that only fill up, which are the last ones."""
     n = int((leaves.rows >= 0).sum())
-    return Rows(leaves.rows[:n], leaves.values[:n], np.arange(n))  # to tell equal ones would take much memory
+    return Rows(leaves.rows[:n], leaves.values[:n], distinct_rows(leaves.values[:n])[1])
