@@ -63,5 +63,6 @@ def _load_search() -> None:
     """Bring the compiled neighbour search into memory; the first time on a machine, compile it."""
     from pubench.neighbors.search import positive_neighbors  # noqa: PLC0415 - heavy imports happen when used
 
-    rows = np.arange(40, dtype=np.float32).reshape(20, 2)
-    positive_neighbors(rows, np.arange(20) < 3, 2, n_threads=1)
+    for rows in (20, 600, 7000):  # a table for each way that it can go
+        values = np.arange(2 * rows, dtype=np.float32).reshape(rows, 2)
+        positive_neighbors(values, np.arange(rows) < 3, 2, n_threads=1)

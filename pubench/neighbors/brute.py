@@ -2,8 +2,8 @@
 
 In very many dimensions all rows are about equally far; then points tell nothing, and products of blocks are the fastest
 way to all distances. In a small table they are there before an index would be. They only bound: what is close to a
-decision is decided by the exact distance, as everywhere. Where rows lie in clusters so far apart that products between them drown what is near, each
-group of queries gets products around its own middle.
+decision is decided by the exact distance, as everywhere. Where rows of a small table lie in clusters so far apart that
+products around a common middle drown what is near, each group of queries gets products around its own.
 """
 
 from collections.abc import Callable, Iterator
@@ -167,7 +167,7 @@ class Brute:
 
         Where they lie in clusters far apart, those of one are looked at together, with products around their middle.
         """
-        clusters = _clusters(values[order])
+        clusters = _clusters(values[order].astype(self.rows.rows.values.dtype, copy=False))
         look = rank_by_products if len(clusters) == 1 else rank_within
         ranking = Ranking(aim, len(self.positives.rows.numbers))
         n_rows, columns = self.rows.rows.values.shape
@@ -183,7 +183,7 @@ def _clusters(values: FloatMatrix) -> list[IndexVector]:
     coarse, fine = [np.arange(len(values))], list[IndexVector]()
     while coarse:
         rows = coarse.pop()
-        if len(coarse) + len(fine) >= _MOST_CLUSTERS or not are_coarse(values[rows]):
+        if len(coarse) + len(fine) + 1 >= _MOST_CLUSTERS or not are_coarse(values[rows]):
             fine.append(rows)
             continue
         column = values[rows, np.argmax(np.ptp(values[rows], axis=0))]
@@ -194,17 +194,17 @@ def _clusters(values: FloatMatrix) -> list[IndexVector]:
 
 
 def are_coarse(values: FloatMatrix) -> bool:
-    """Whether products of most of these rows are off by more than rows near each other differ."""
+    """Whether products of most of these rows, of their type, are off by more than rows near each other differ."""
     if len(values) < _PROBED:
         return False
     some = values[:: -(-len(values) // _PROBED_AGAINST)].astype(np.float64)
-    some -= some.mean(axis=0)
-    few = some[:: len(some) // _PROBED]
-    squares = cdist(few, some, "sqeuclidean")
-    nearest = squares.min(axis=1, where=squares > 0, initial=np.inf)
-    with np.errstate(over="ignore"):  # such rows are refused later
+    with np.errstate(over="ignore", invalid="ignore"):  # such rows are refused later
+        some -= np.median(some, axis=0)
+        few = some[:: len(some) // _PROBED]
+        squares = cdist(few, some, "sqeuclidean")
+        nearest = squares.min(axis=1, where=squares > 0, initial=np.inf)
         off = 4 * values.shape[1] * np.finfo(values.dtype).eps * np.square(few).sum(axis=1)
-    return bool(np.mean(off > _TOO_COARSE * nearest) > 0.5)
+        return bool(np.mean(off > _TOO_COARSE * nearest) > 0.5)
 
 
 def _without_points(numbers: IndexVector, values: FloatMatrix) -> Queries:

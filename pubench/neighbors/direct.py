@@ -102,10 +102,8 @@ def _rank(table: Table, queries: Any, own: Any, entries: Any) -> int:
         for fold in range(table.folds):
             if own[i] >= 0 and _is_out(table.held_out[own[i]], fold):
                 continue
-            full, beyond = (
-                False,
-                np.inf,
-            )  # a positive at this square, and so those of larger numbers, is not among the first
+            # Once one is not among the first, positives at its square, whose numbers are larger, are not either.
+            full, beyond = False, np.inf
             for row in positives:
                 if (full and squares[row] >= beyond) or _is_out(table.held_out[row], fold):
                     continue
@@ -154,5 +152,5 @@ def _nearer(row: int, squares: Any, held_out: Any, fold: int) -> int:
 
 @njit(nogil=True, cache=True, forceinline=True)
 def _is_out(mask: Any, fold: int) -> bool:
-    """Whether a fold does without a row of this mask."""
+    """Whether a fold does without a row of this mask; not that of `kernels`, whose changes numba's cache would not see."""
     return bool((mask >> np.uint64(fold)) & np.uint64(1))

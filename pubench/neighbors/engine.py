@@ -54,7 +54,7 @@ class Engine(Protocol):
     """Rows and the labelled ones among them, ready to be searched."""
 
     def of_rows(self, rows: IndexVector, aim: Aim, progress: Progress) -> Entries:
-        """Return the ranks around some of the rows, by their numbers, in no particular order."""
+        """Return the ranks around some of the unlabeled rows, by their numbers, in no particular order."""
 
     def of_new(self, X: FloatMatrix, aim: Aim, progress: Progress) -> Entries:
         """Return the ranks around other rows; queries are counted as in `X`."""

@@ -11,7 +11,7 @@ of a byte. Each cell, a number of leaves, has a grid of its own, so that dense p
 farther than its row by more than the two roundings: `_place_on_grid` says why, `_reach` and `_limit` how much that can
 be. So nothing is left out by mistake. Between codes all sums are of whole numbers, hence exact.
 
-All compiled code stands in this one file, because numba's cache on disk looks at the file of a function and not at
+All compiled code of it stands in this one file, because numba's cache on disk looks at the file of a function and not at
 those of the functions it calls: constants and functions of another file could change unnoticed. Only the instructions
 of `pubench.neighbors.lanes` stand apart: after a change there, change this file too. Most of it is compiled without
 reference counts (`_nrt`), which took half of the time: such a function can not make arrays.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pubench.neighbors.brute import TOGETHER, Ask, Searched, are_coarse, rank_by_products, rank_within
+from pubench.neighbors.brute import TOGETHER, Ask, Searched, rank_by_products
 from pubench.neighbors.engine import LISTED, Aim, Entries, Progress, Rank, Ranked, Ranking, in_groups, tell
 from pubench.neighbors.kernels import WIDTH, Leaves, Rows, Task, rank_positives, settle_near
 from pubench.neighbors.once import distinct_rows
@@ -101,8 +101,7 @@ class Look:
         rows, positives = (
             Searched.of(_rows(leaves), frame) for leaves in (self.index.leaves, self.index.positives)
         )
-        rank = rank_within if are_coarse(rows.rows.values) else rank_by_products
-        return partial(rank, self.ask, self.aim, rows, positives)
+        return partial(rank_by_products, self.ask, self.aim, rows, positives)
 
     @property
     def _wide(self) -> bool:

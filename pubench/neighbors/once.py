@@ -10,10 +10,12 @@ from pubench.types import BoolVector, FloatMatrix, IndexVector
 
 #: If there are so many rows for each distinct one, equal ones are looked around once: with fewer it saves little.
 _OFTEN = 1.25
-#: Rows of a large table in which equal ones show: one pair, if each row stands there twice among two million.
-_SAMPLED = 4096
-#: Differences of numbers beyond this have squares above 0.
+#: Runs of rows of a large table in which equal ones show, whether they stand together or anywhere.
+_RUNS, _RUN = 64, 64
+#: Differences of numbers beyond this have squares above 0; only those of float64 can be smaller.
 _TINY = 1e-140
+#: Pairs of rows that are compared together.
+_BLOCK = 16_384
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +37,11 @@ class Once:
     @classmethod
     def over(cls, engine: Engine, X: FloatMatrix) -> Optional["Once"]:
         """Return an engine for the rows that `engine` searches, None where too few of them are equal."""
-        some = X[:: -(-len(X) // _SAMPLED)]
-        if len(some) < len(X) and len(distinct_rows(some)[0]) == len(some):
-            return None
+        if len(X) > _RUNS * _RUN:
+            starts = np.linspace(0, len(X) - _RUN, _RUNS).astype(np.int64)
+            some = X[(starts[:, None] + np.arange(_RUN)).ravel()]
+            if len(distinct_rows(some)[0]) == len(some):
+                return None
         first, same = distinct_rows(X)
         if len(X) < _OFTEN * len(first):
             return None
@@ -70,9 +74,9 @@ class Once:
         """Return whether distinct rows have a distance above 0."""
         apart = a != b
         if self.blurred:
-            for pair in np.flatnonzero(apart):
-                difference = self.distinct[a[pair]] - self.distinct[b[pair]]
-                apart[pair] = np.square(difference, dtype=np.float64).any()
+            for start in range(0, len(a), _BLOCK):
+                here = slice(start, start + _BLOCK)
+                apart[here] = np.square(self.distinct[a[here]] - self.distinct[b[here]]).any(axis=1)
         return apart
 
 
@@ -97,9 +101,12 @@ def _of_each(rows: IndexVector, which: IndexVector, query: IndexVector) -> tuple
 
 def distinct_rows(X: FloatMatrix) -> tuple[IndexVector, IndexVector]:
     """Return (first, same): where each distinct row stands first, and for each row the place of its equal there."""
-    if len(np.unique(X.sum(axis=1, dtype=np.float64))) == len(X):  # seen sooner; sums of equal rows are equal
-        return np.arange(len(X)), np.arange(len(X))
-    X = np.ascontiguousarray(X) + X.dtype.type(0)  # so that 0 is not -0
-    whole = X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
-    _, first, same = np.unique(whole, return_index=True, return_inverse=True)
-    return first, same
+    # Rows that are alone with their sum have no equal, which is seen sooner and needs less memory.
+    _, which, count = np.unique(X.sum(axis=1, dtype=np.float64), return_inverse=True, return_counts=True)
+    alone, others = np.flatnonzero(count[which] == 1), np.flatnonzero(count[which] > 1)
+    few = X[others] + X.dtype.type(0)  # so that 0 is not -0
+    whole = few.view(np.dtype((np.void, few.dtype.itemsize * few.shape[1]))).ravel()
+    _, first, equal = np.unique(whole, return_index=True, return_inverse=True)
+    same = np.empty(len(X), dtype=np.int64)
+    same[alone], same[others] = np.arange(len(alone)), len(alone) + equal
+    return np.concatenate([alone, others[first]]), same

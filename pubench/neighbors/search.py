@@ -45,7 +45,7 @@ class PositiveSearch:
 
     def __init__(self, X: npt.ArrayLike, s: npt.ArrayLike, *, n_threads: int | None = None) -> None:
         rows = _as_matrix(X)
-        self._s = as_labels(s, "s")
+        self._s = as_labels(s, "s").copy()  # so that whoever gave it may change it
         if len(self._s) != len(rows):
             raise DataError(f"s has {len(self._s)} values for {len(rows)} rows.")
         if not self._s.any():
@@ -67,7 +67,7 @@ class PositiveSearch:
 
         A fold is the ascending numbers of the rows that take part in it: the others are neither asked nor
         neighbours, as if they were not there. Its result counts rows and positives by their place in the fold. All
-        folds share one search, which costs little more than that of one. Rows that are not `asked` for are
+        folds share one search, which costs little more than that of one, but for tiny tables. Rows that are not `asked` for are
         neighbours, and have none themselves.
         """
         k_max = min(_checked_k_max(k_max), len(self._s))
@@ -188,7 +188,7 @@ def _as_matrix(X: npt.ArrayLike) -> FloatMatrix:
 
 
 def _fastest(rows: FloatMatrix) -> type[Direct | Brute | Indexed]:
-    """Return the engine that is the fastest, as measured by `benchmarks/neighbors.py hard`."""
+    """Return the engine that is the fastest, as measured by `benchmarks/neighbors.py`."""
     if len(rows) <= _FEWEST and (rows.size <= _FEWEST_VALUES or are_coarse(rows)):
         return Direct
     return Brute if len(rows) <= _FEW else Indexed

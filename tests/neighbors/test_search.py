@@ -439,7 +439,7 @@ def test_what_is_changed_later_is_searched_as_it_was() -> None:
     generator = np.random.default_rng(23)
     X, s = continuous(generator, 300, 3), labelled(generator, 300, 30)
     expected, ready = literal_of_rows(X, s, 10), PositiveSearch(X, s)
-    X[:] = 0
+    X[:], s[:] = 0, True
     assert_same(ready.of_rows(10)[0], expected)
 
 

@@ -5,17 +5,22 @@ import pytest
 
 from pubench.neighbors.search import positive_neighbors
 
+SHAPES = (
+    [(rows, 3) for rows in (2, 50, 128, 129, 512, 513, 4500, 6001)]
+    + [(512, 200), (512, 201)]
+    + [(6000, 120), (6001, 120)]
+)
+
 
 @pytest.mark.parametrize("share", [0.02, 0.5])
-@pytest.mark.parametrize("columns", [3, 120])
-@pytest.mark.parametrize("rows", [2, 50, 256, 257, 512, 513, 6000, 6001])
-def test_the_same_definition_holds_on_both_sides_of_every_border(
-    rows: int, columns: int, share: float
+@pytest.mark.parametrize("copies", [1, 3])
+@pytest.mark.parametrize(("rows", "columns"), SHAPES)
+def test_the_definition_holds_on_both_sides_of_every_border(
+    rows: int, columns: int, copies: int, share: float
 ) -> None:
     generator = np.random.default_rng(rows)
-    X = generator.integers(0, 1000, (rows, columns)).astype(
-        np.float64
-    )  # whole numbers: any sum of squares is exact
+    X = generator.integers(0, 1000, (rows, columns)).astype(np.float64)  # so that any sum of squares is exact
+    X = np.repeat(X, copies, axis=0)[:rows]
     s = generator.permutation(rows) < max(1, share * rows)
     found = positive_neighbors(X, s, 20)
     for row in np.flatnonzero(~s)[:: max(1, rows // 50)]:
