@@ -199,7 +199,7 @@ def are_coarse(values: FloatMatrix) -> bool:
         return False
     some = values[:: -(-len(values) // _PROBED_AGAINST)].astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # such rows are refused later
-        some -= np.median(some, axis=0)
+        some -= some.mean(axis=0)  # not the median, which lies in the largest cluster, far from the others
         few = some[:: len(some) // _PROBED]
         squares = cdist(few, some, "sqeuclidean")
         nearest = squares.min(axis=1, where=squares > 0, initial=np.inf)
