@@ -156,7 +156,7 @@ class Brute:
         """Return the ranks around other rows."""
 
         def ask(group: IndexVector) -> Queries:
-            return _new(X[group])
+            return _without_points(np.full(len(group), -1), X[group])
 
         return self._around(np.arange(len(X)), X, ask, aim, progress)
 
@@ -211,28 +211,11 @@ def _without_points(numbers: IndexVector, values: FloatMatrix) -> Queries:
     return Queries(numbers, values, np.empty((0, 0), dtype=np.float32), np.empty(0))
 
 
-def _new(values: FloatMatrix) -> Queries:
-    return _without_points(np.full(len(values), -1), values)
-
-
 def rank_by_products(
     ask: Ask, aim: Aim, rows: Searched, positives: Searched, group: IndexVector, listed: int
 ) -> Ranked:
     """Rank the nearest positives of each query, as many as are to be listed, among all rows."""
-    lists = _counted(rows, positives, ask(group), aim, listed)
-    return lists.count, lists.rows, final_ranks(aim.held_out, lists, aim.k_max)
-
-
-def rank_within(
-    ask: Ask, aim: Aim, rows: Searched, positives: Searched, group: IndexVector, listed: int
-) -> Ranked:
-    """As `rank_by_products`, but with products around the middle of the queries."""
-    middle = ask(group).values.mean(axis=0, dtype=np.float64)
-    return rank_by_products(ask, aim, rows.around(middle), positives.around(middle), group, listed)
-
-
-def _counted(rows: Searched, positives: Searched, queries: Queries, aim: Aim, listed: int) -> Lists:
-    """List the nearest positives of each query, and count the rows before them."""
+    queries = ask(group)
     centred = Centred.of(queries.values, rows.frame, rows.rows.values.dtype)
     lists: Lists = empty_lists(aim.held_out, queries, Task(aim.k_max, listed, 0, aim.folds))
     for products in positives.products(centred):
@@ -242,7 +225,15 @@ def _counted(rows: Searched, positives: Searched, queries: Queries, aim: Aim, li
         if products.first == 0:
             bound_products(products, lists)
         count_products(aim.held_out, products, queries, rows.rows, aim.k_max, lists)
-    return lists
+    return lists.count, lists.rows, final_ranks(aim.held_out, lists, aim.k_max)
+
+
+def rank_within(
+    ask: Ask, aim: Aim, rows: Searched, positives: Searched, group: IndexVector, listed: int
+) -> Ranked:
+    """As `rank_by_products`, but with products around the middle of the queries."""
+    middle = ask(group).values.mean(axis=0, dtype=np.float64)
+    return rank_by_products(ask, aim, rows.around(middle), positives.around(middle), group, listed)
 
 
 def _limits(products: FloatMatrix, count: int) -> FloatVector:

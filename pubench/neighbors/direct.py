@@ -10,9 +10,9 @@ import numpy.typing as npt
 from numba import njit
 
 from pubench.machine import cores
-from pubench.neighbors.engine import Aim, Entries, Progress, Ranking, in_groups, joined
+from pubench.neighbors.engine import Aim, Entries, Progress, Ranking, gathered, in_groups
 from pubench.neighbors.partition import refuse_extreme
-from pubench.threads import AT_ONCE, in_order
+from pubench.threads import AT_ONCE
 from pubench.types import BoolVector, FloatMatrix, IndexVector
 
 #: Rows whose squares are summed before those of the next ones: they and a column of them stay in a first-level cache.
@@ -71,12 +71,9 @@ class Direct:
             query, fold, rank, positive = entries[:, : _rank(table, *ask(group), entries)]
             return Entries(group[query], fold, rank, positive)
 
-        groups, found = in_groups(order, _TOGETHER), []
+        groups = in_groups(order, _TOGETHER)
         with ThreadPoolExecutor(self.n_threads or cores()) if len(groups) > 1 else AT_ONCE as pool:
-            for number, entries in enumerate(in_order(pool, look, groups)):
-                found.append(entries)
-                progress((number + 1) / len(groups))
-        return joined(found)
+            return gathered(look, groups, pool, progress)
 
 
 class Table(NamedTuple):

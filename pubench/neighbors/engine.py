@@ -87,12 +87,7 @@ class Ranking:
         self, groups: list[IndexVector], listed: int, rank: Rank, pool: Executor, progress: Progress
     ) -> Entries:
         """Return the ranks around the queries, listing so many of the nearest positives at first."""
-        found = []
-        look = partial(self._entries, rank, listed)
-        for number, entries in enumerate(in_order(pool, look, groups)):
-            found.append(entries)
-            progress((number + 1) / len(groups))
-        return joined(found)
+        return gathered(partial(self._entries, rank, listed), groups, pool, progress)
 
     def _entries(self, rank: Rank, listed: int, group: IndexVector) -> Entries:
         """Rank around one group, listing so many positives of each query, and more where that runs short.
@@ -108,7 +103,7 @@ class Ranking:
         entries = Entries(group[query], fold, ranks[query, fold, place], rows[query, place])
         if not short.any():
             return entries
-        return joined([entries, self._entries(rank, min(2 * listed, self.positives), group[short])])
+        return _joined([entries, self._entries(rank, min(2 * listed, self.positives), group[short])])
 
 
 def in_groups(order: IndexVector, size: int) -> list[IndexVector]:
@@ -122,7 +117,17 @@ def tell(progress: Progress, start: float, length: float, share: float) -> None:
     progress(start + length * share)
 
 
-def joined(parts: list[Entries]) -> Entries:
-    """Return all entries, one part after the other."""
+def gathered(
+    look: Callable[[IndexVector], Entries], groups: list[IndexVector], pool: Executor, progress: Progress
+) -> Entries:
+    """Return what there is around all groups, looked around side by side."""
+    found = []
+    for number, entries in enumerate(in_order(pool, look, groups)):
+        found.append(entries)
+        progress((number + 1) / len(groups))
+    return _joined(found)
+
+
+def _joined(parts: list[Entries]) -> Entries:
     nothing = Entries(*(np.zeros(0, dtype=np.int64),) * 4)
     return Entries(*(np.concatenate(vectors) for vectors in zip(nothing, *parts, strict=True)))

@@ -67,8 +67,8 @@ class PositiveSearch:
 
         A fold is the ascending numbers of the rows that take part in it: the others are neither asked nor
         neighbours, as if they were not there. Its result counts rows and positives by their place in the fold. All
-        folds share one search, which costs little more than that of one, but for tiny tables. Rows that are not `asked` for are
-        neighbours, and have none themselves.
+        folds share one search, which costs little more than that of one, but for tiny tables. Rows that are not
+        `asked` for are neighbours, and have none themselves.
         """
         k_max = min(_checked_k_max(k_max), len(self._s))
         wanted = [np.arange(len(self._s))] if folds is None else [self._checked_fold(fold) for fold in folds]
