@@ -1,8 +1,8 @@
-"""Simulates SCAR: do the intervals hold the true AUL as often as they claim, and how often is chance called a win?
+"""Simulates SCAR: how often intervals cover the true AUL, and how often a comparison finds a difference that does not exist.
 
-Scores are Gaussian, positives shifted by d, so that the truth is known: AUC = Phi(d / sqrt 2) and
-AUL = prior/2 + (1 - prior) AUC. The labelled are drawn at random from the positives. The second model is equally
-good in truth and correlated with the first.
+Scores are Gaussian, positives shifted by d, so that the true values are known: AUC = Phi(d / sqrt 2) and
+AUL = prior/2 + (1 - prior) AUC. The labelled rows are drawn at random from the positives. The second model is equally
+good and correlated with the first.
 """
 
 import argparse
@@ -13,9 +13,9 @@ from itertools import product
 import numpy as np
 from scipy.stats import norm
 
+from pubench.metrics.auc_relation import aul_from_auc
 from pubench.metrics.comparison import compare_aul
-from pubench.metrics.inference import aul_pu_interval
-from pubench.metrics.theory import aul_from_auc
+from pubench.metrics.intervals import aul_pu_interval
 from pubench.types import BoolVector, FloatVector
 
 

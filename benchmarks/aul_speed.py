@@ -1,4 +1,4 @@
-"""Times `aul_pu_score` against scikit-learn's `roc_auc_score` on the same arrays, in turns, in one run."""
+"""Times `aul_pu_score` and scikit-learn's `roc_auc_score` on the same arrays, alternately, in one process."""
 
 import argparse
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_auc_score
 
-from pubench.metrics.label_free import aul_pu_score
+from pubench.metrics.aul import aul_pu_score
 
 
 def seconds(measure: Callable[..., float], s: npt.ArrayLike, scores: npt.ArrayLike) -> float:

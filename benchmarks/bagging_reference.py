@@ -1,8 +1,8 @@
-"""Whether `bagging` ranks as pulearn's BaggingPuClassifier does: same learner, bags of the same size, same folds.
+"""Compares the rankings of `bagging` and pulearn's BaggingPuClassifier: same learner, same size of bags, same folds.
 
-Both get pubench's learner as base, so that what differs is the bagging alone. A line is a set: mean AUC over folds and
-seeds of either, their difference fold by fold, and its standard error from folds and seeds. pulearn is no dependency of
-pubench: install it beside pubench into an environment of its own to run this (`pip install pulearn`).
+Both use pubench's learner as base, so that only the bagging differs. Each line is a data set: mean AUC of both over folds
+and seeds, their difference fold by fold, and its standard error over folds and seeds. pulearn is not a dependency of
+pubench: to run this, install it beside pubench in a separate environment (`pip install pulearn`).
 """
 
 import argparse
@@ -31,10 +31,10 @@ from pubench import (
     draw_view,
     stratified_folds,
 )
-from pubench.data.protocol import paper_folds
-from pubench.data.sources import Wanted, open_dataset
-from pubench.plugin_api import Kind, Learner
-from pubench.registry import Registry, load_registry
+from pubench.api.plugin import Kind, Learner
+from pubench.api.registry import Registry, load_registry
+from pubench.data.paper_folds import paper_folds
+from pubench.data.sources import DatasetRequest, open_dataset
 
 Matrix = npt.NDArray[Any]
 TWO = Resources(n_threads=2)
@@ -91,7 +91,7 @@ def simulated(kind: str) -> Iterator[Fold]:
 
 def real(name: str, registry: Registry) -> Iterator[Fold]:
     """Yield the folds of the paper's protocol with half of the positives labelled."""
-    dataset = open_dataset(Wanted(name), registry).dataset
+    dataset = open_dataset(DatasetRequest(name), registry).dataset
     for fold in paper_folds(dataset, Labelling(0.5), 3, Seed(0)):
         if fold.test_truth is None:
             raise TypeError(f"Nobody knows the truth of {name}.")
@@ -107,7 +107,7 @@ def ours(fold: Fold, learner: Learner, members: int, seed: int, registry: Regist
 
 def theirs(fold: Fold, learner: Learner, members: int, seed: int) -> float:
     """Return the AUC of pulearn's."""
-    from pulearn import BaggingPuClassifier  # type: ignore[import-not-found]  # noqa: PLC0415 - may be missing
+    from pulearn import BaggingPuClassifier  # noqa: PLC0415 - may be missing
 
     model = BaggingPuClassifier(
         Base(learner),

@@ -1,8 +1,8 @@
-"""How hard the synthetic bank tables are: AUL_PU of default boosted trees, 3 folds stratified on the labels.
+"""The difficulty of the synthetic bank tables: AUL_PU of default boosted trees, 3 folds stratified by label.
 
-Unlabeled rows count as negative. `lightgbm` and `xgboost` are pubench's learners at their defaults, `stock xgboost` is
-the library's own default, as in the paper. AUL_PU is what anybody can measure; AUC is against the hidden truth. `limit`
-is the order that the model of demand itself would give, known to the generator alone.
+Unlabeled rows count as negative. `lightgbm` and `xgboost` are pubench's learners with their defaults, `stock xgboost` has
+the library's own defaults, as in the paper. AUL_PU needs only the observed labels; AUC uses the hidden true labels.
+`limit` is the ranking by the demand model itself, which only the generator knows.
 """
 
 import argparse
@@ -20,8 +20,8 @@ import xgboost
 from sklearn.model_selection import StratifiedKFold
 
 from pubench import Dataset, Resources, Seed, Table, Tags, auc, aul_pu_score
-from pubench.plugin_api import Kind, Learner
-from pubench.registry import load_registry
+from pubench.api.plugin import Kind, Learner
+from pubench.api.registry import load_registry
 from pubench_plugins.datasets.bank import Bank1, Bank2, Bank3
 from pubench_plugins.datasets.bank_customers import Streams, observe
 from pubench_plugins.datasets.bank_demand import DRIVERS, signal
@@ -65,16 +65,16 @@ def opened(data: Dataset) -> tuple[Labels, Labels]:
 def difficulty(rank: Ranker, data: Dataset, folds: int) -> tuple[float, float]:
     """Return the mean AUL_PU and the mean AUC against truth over the folds."""
     s, y = opened(data)
-    found = []
+    values = []
     for train, test in StratifiedKFold(folds, shuffle=True, random_state=0).split(s, s):
         scores = rank(data.X.take(train), s[train], data.X.take(test))
-        found.append((aul_pu_score(s[test], scores), auc(y[test], scores)))
-    aul, area = np.mean(found, axis=0)
+        values.append((aul_pu_score(s[test], scores), auc(y[test], scores)))
+    aul, area = np.mean(values, axis=0)
     return float(aul), float(area)
 
 
 def limit(data: Dataset, window: int) -> tuple[float, float]:
-    """Return AUL_PU and AUC of the order that the model of demand gives."""
+    """Return AUL_PU and AUC of the ranking by the demand model."""
     s, y = opened(data)
     known = signal(observe(Streams(data.X.n_rows, window), DRIVERS))
     return aul_pu_score(s, known), auc(y, known)

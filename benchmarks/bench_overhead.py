@@ -1,11 +1,11 @@
-"""What `pubench bench` costs beside the methods themselves, and what a second worker gains.
+"""The overhead of `pubench bench` besides the methods themselves, and the gain of a second worker.
 
     python benchmarks/bench_overhead.py              # the suite smoke, with 1 worker and with 2
     python benchmarks/bench_overhead.py --only dataset=mammography
 
-Prints the wall clock of each run and the share of it in which no method was fitting or predicting: starting, loading data,
-judging, writing. With 2 workers that share is of 2 x the wall clock. First a job has all cores, as by default; then workers
-are compared, each job with one thread. Neighbours are computed anew in each run: the cache is a fresh one.
+Prints the wall clock time of each run and the share of it in which no method was fitting or predicting: starting, loading
+data, evaluating, writing. With 2 workers that share is of 2 x the wall clock time. First a job has all cores, as by default;
+then workers are compared, each job with one thread. Neighbours are computed again in each run: the cache is empty.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pubench.records.files import read_records
+from pubench.record.record_file import read_records
 
 
 def run(suite: str, only: list[str], setting: list[str], folder: Path) -> tuple[float, float, int]:

@@ -1,6 +1,6 @@
-"""Builds a site from many records and prints how long each step takes and how heavy the pages are.
+"""Builds a site from many records and prints the time of each step and the size of the pages.
 
-The records have the form of real ones; their placements are drawn. Each step runs once, in this process.
+The records have the form of real ones; their placements are random. Each step runs once, in this process.
 """
 
 import argparse
@@ -12,11 +12,11 @@ from time import perf_counter
 
 import numpy as np
 
-from pubench.json_files import write_json
 from pubench.leaderboard.board import make_board
-from pubench.leaderboard.site.writing import build_site
-from pubench.records.files import read_records, to_document
-from pubench.records.record import DataFacts, Record, RunSpec
+from pubench.leaderboard.site.build import build_site
+from pubench.record.record import DataFacts, Record, RunSpec
+from pubench.record.record_file import read_records, to_document
+from pubench.system.json_documents import write_json
 from pubench.types import Status
 
 _METHODS, _FOLDS, _LABELLED = 50, 10, 100
@@ -24,7 +24,7 @@ _KIBIBYTE = 1024
 
 
 def records(count: int) -> Iterator[Record]:
-    """Yield so many records: 50 methods, 10 folds, and as many data sets as it takes."""
+    """Yield `count` records: of 50 methods, 10 folds, and as many data sets as needed."""
     generator = np.random.default_rng(0)
     quality = generator.normal(1, 0.3, _METHODS)
     for number in range(count):
@@ -71,9 +71,9 @@ def main() -> None:
                 folder / f"{record.spec.key}.json", to_document(record)
             )  # unchecked: not what is timed
         times = [perf_counter()]
-        found, _ = read_records(folder)
+        stored, _ = read_records(folder)
         times.append(perf_counter())
-        board = make_board(found)
+        board = make_board(stored)
         times.append(perf_counter())
         built = build_site(board, site)
         times.append(perf_counter())

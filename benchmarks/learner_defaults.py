@@ -1,10 +1,10 @@
-"""How well pubench's learners rank at their defaults when positives are rare, beside their libraries' own defaults.
+"""How well pubench's learners rank with their defaults if positives are rare, compared with their libraries' defaults.
 
-Each learner is trained naively, unlabeled rows as negatives, and judged by AUC against the truth on rows it has not
-seen. Simulated sets have 20 features, one labelled row in about a thousand and as many hidden positives; real ones
-(where PUBENCH_DATA names their folder) follow the paper's protocol with half of the positives labelled. `stock` is the
-library's scikit-learn class as it comes. Seconds are of one thread's work, all sets of a line together, so they mean
-something under load too.
+Each learner is trained naively, unlabeled rows as negatives, and evaluated by AUC with true labels on unseen rows.
+Simulated sets have 20 features, one labelled row in about a thousand and the same number of hidden positives; real ones
+(if PUBENCH_DATA names their folder) follow the paper's protocol with half of the positives labelled. `stock` is the
+library's scikit-learn class with its defaults. Seconds are CPU time of one thread, all sets of a line together, so they
+are comparable under load.
 """
 
 import argparse
@@ -24,15 +24,16 @@ from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier
 
 from pubench import Labelling, Resources, Seed, Table, Tags, auc
-from pubench.data.protocol import paper_folds
-from pubench.data.sources import Wanted, open_dataset
-from pubench.plugin_api import Kind, Learner
-from pubench.registry import Registry, load_registry
+from pubench.api.plugin import Kind, Learner
+from pubench.api.registry import Registry, load_registry
+from pubench.data.paper_folds import paper_folds
+from pubench.data.sources import DatasetRequest, open_dataset
 
 Matrix = npt.NDArray[Any]
 Labels = npt.NDArray[np.bool_]
@@ -103,7 +104,7 @@ def simulated(signal: Callable[[Matrix], Matrix], rows: int, labelled: int, seed
 def real(name: str, registry: Registry) -> Iterator[Case]:
     """Yield the folds of a real data set, of a bank those of 200,000 customers."""
     rows = 200_000 if name.startswith("bank") else None
-    dataset = open_dataset(Wanted(name, rows=rows), registry).dataset
+    dataset = open_dataset(DatasetRequest(name, rows=rows), registry).dataset
     labelling = Labelling(theta_o=0.5) if dataset.observed is None else None
     for fold in paper_folds(dataset, labelling, 3, Seed(0)):
         if fold.test_truth is None:
@@ -139,6 +140,7 @@ STOCK = {
     "catboost": stock(lambda: CatBoostClassifier(thread_count=1, silent=True, allow_writing_files=False)),
     "histgb": stock(HistGradientBoostingClassifier),
     "logistic": stock(lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)), fill=True),
+    "mlp": stock(lambda: make_pipeline(StandardScaler(), MLPClassifier((64, 64), max_iter=60)), fill=True),
 }
 
 
@@ -154,20 +156,20 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=100_000, help="of a simulated set")
     parser.add_argument("--labelled", type=int, default=80, help="rows of a simulated set")
     parser.add_argument("--seeds", type=int, default=3, help="simulated sets of each kind")
-    parser.add_argument("--no-stock", action="store_true", help="leave the libraries' own defaults out")
+    parser.add_argument("--no-stock", action="store_true", help="without the libraries' own defaults")
     return parser.parse_args()
 
 
 def cases(options: argparse.Namespace, registry: Registry) -> dict[str, list[Case]]:
     """Return the sets that were asked for; without PUBENCH_DATA only those that need no file."""
-    wanted = options.sets or [*SIGNALS, *(REAL if os.environ.get("PUBENCH_DATA") else REAL[-1:])]
+    names = options.sets or [*SIGNALS, *(REAL if os.environ.get("PUBENCH_DATA") else REAL[-1:])]
     return {
         name: [
             simulated(SIGNALS[name], options.rows, options.labelled, seed) for seed in range(options.seeds)
         ]
         if name in SIGNALS
         else list(real(name, registry))
-        for name in wanted
+        for name in names
     }
 
 

@@ -1,14 +1,14 @@
-"""Fifty members on data prepared once, side by side, against a plain loop over each library's scikit-learn class.
+"""Fifty members trained in parallel on data prepared once, compared with a plain loop over each library's scikit-learn class.
 
     python benchmarks/members.py                       # 200,000 x 30, 50 members, lightgbm xgboost catboost
     python benchmarks/members.py --learner lightgbm --members 10 --rows 50000
 
-The rows are bank1's (a smaller draw of the same rates), numbers alone so that every class takes them; both sides train
-on the same tags and with the same parameters, as far as the library's class has them, and are judged on rows that
-neither has seen. The loop gives each fit all cores. Both run in one process, in turn; the ratio is theirs. A third
-figure is what ProbTagging's own option `negatives = "sampled"` makes of it: each member sees all its positives and so
-many negatives per positive (--ratio), drawn anew for each. Last, the same loop with each class as its library ships it:
-a few fits (--stock), their mean time times the members.
+The rows are those of bank1 (a smaller sample with the same rates), only numbers, so that every class supports them; both
+sides train on the same tags and with the same parameters, as far as the library's class has them, and are evaluated on
+unseen rows. The loop gives each fit all cores. Both run in one process, alternately; the ratio compares them. A third
+time is that of ProbTagging's option `negatives = "sampled"`: each member gets all its positives and a number of negatives
+per positive (--ratio), drawn separately for each. Last, the same loop with each class with its library's defaults:
+a few fits (--stock), their mean time multiplied by the number of members.
 """
 
 import argparse
@@ -24,15 +24,15 @@ from lightgbm import LGBMClassifier
 from xgboost import XGBClassifier
 
 from pubench import AULInterval, aul_pu_interval
-from pubench.data.sources import Wanted, open_dataset
+from pubench.api.method import Parts
+from pubench.api.plugin import Kind, Learner
+from pubench.api.registry import Registry, load_registry
+from pubench.api.trainer import Ensemble, Trainer
+from pubench.data.sources import DatasetRequest, open_dataset
 from pubench.data.splits import holdout
-from pubench.ensembles import Ensemble, Trainer
-from pubench.machine import cores
-from pubench.method_api import Parts
-from pubench.plugin_api import Kind, Learner
-from pubench.probtagging.tagging import Tagging, member_tags
-from pubench.registry import Registry, load_registry
+from pubench.ensemble.tagging import Tagging, member_tags
 from pubench.seeds import Seed
+from pubench.system.machine import cores
 from pubench.types import FloatVector, PUData, Resources, Table, Tags
 
 Matrix = npt.NDArray[Any]
@@ -54,7 +54,7 @@ def parse() -> argparse.Namespace:
 
 def draw(rows: int, registry: Registry) -> tuple[PUData, PUData]:
     """Return rows to train on, `rows` of them, and a fifth as many to judge by."""
-    opened = open_dataset(Wanted("bank1", rows=rows * 6 // 5), registry).dataset
+    opened = open_dataset(DatasetRequest("bank1", rows=rows * 6 // 5), registry).dataset
     if opened.observed is None:
         raise SystemExit("bank1 should have observed labels.")
     X = Table(
@@ -69,9 +69,10 @@ def lightgbm_class(learner: Learner, seed: int, _tags: Tags) -> Any:
     """Return LightGBM's own class with the learner's parameters."""
     p = learner.params
     return LGBMClassifier(
-        n_estimators=p["trees"], learning_rate=p["learning_rate"], max_depth=p["depth"], num_leaves=2 ** p["depth"],
-        min_child_samples=5, min_child_weight=p["min_hessian"], reg_lambda=p["l2"], extra_trees=p["random_cuts"],
-        colsample_bytree=p["features"], max_bin=127, n_jobs=-1, random_state=seed, verbose=-1,
+        n_estimators=p["trees"], learning_rate=p["learning_rate"], max_depth=p["depth"],
+        num_leaves=min(p["leaves"], 2 ** p["depth"]), min_child_samples=p["min_leaf_rows"],
+        boost_from_average=p["boost_from_average"], min_child_weight=p["min_hessian"], reg_lambda=p["l2"],
+        extra_trees=p["random_cuts"], colsample_bytree=p["features"], max_bin=127, n_jobs=-1, random_state=seed, verbose=-1,
     )  # fmt: skip
 
 

@@ -1,11 +1,11 @@
-"""Times every method at its defaults on a synthetic bank: fit on all rows, score all rows, peak memory.
+"""Times every method with its defaults on a synthetic bank: fit on all rows, score all rows, peak memory.
 
     python benchmarks/method_times.py                  # 200,000 rows, then all 1,365,550 of bank1
     python benchmarks/method_times.py --rows 50000 --methods naive nnpu
 
-Each method runs in a process of its own, one after another, with all cores; the peak is that of its process, the table
-included. The prior is what the method finds by itself. Scores are judged by AUC against the hidden truth, so that a
-quick answer is seen to be one.
+Each method runs in its own process, one after another, with all cores; the peak memory is that of its process, including
+the table. The prior is the method's own estimate. Scores are evaluated by AUC with the hidden true labels, so that a
+fast but wrong result is visible.
 """
 
 import argparse
@@ -18,10 +18,10 @@ from time import perf_counter
 from typing import Any, cast
 
 from pubench import Method, Parts, PUData, Resources, Seed, auc
-from pubench.data.sources import Wanted, open_dataset
-from pubench.machine import cores
-from pubench.plugin_api import Kind, Learner, Similarity
-from pubench.registry import load_registry
+from pubench.api.plugin import Kind, Learner, Similarity
+from pubench.api.registry import load_registry
+from pubench.data.sources import DatasetRequest, open_dataset
+from pubench.system.machine import cores
 
 _HOUR = 3600
 
@@ -29,7 +29,7 @@ _HOUR = 3600
 def measure(name: str, dataset: str, rows: int, learner_name: str) -> dict[str, Any]:
     """Fit one method and score its own rows; return the figures."""
     registry = load_registry()
-    opened = open_dataset(Wanted(dataset, rows=rows or None), registry).dataset
+    opened = open_dataset(DatasetRequest(dataset, rows=rows or None), registry).dataset
     if opened.observed is None or opened.truth is None:
         raise SystemExit(f"'{dataset}' should have observed labels and truth, as the banks do.")
     method = cast("Method", registry.find(name, Kind.METHOD).plugin())
@@ -68,9 +68,9 @@ def compare(options: argparse.Namespace) -> None:
         )
         print(f"{'method':<16}{'fit s':>9}{'score s':>9}{'peak GiB':>10}{'AUC':>8}", flush=True)
         for name in names:
-            found = apart(name, rows, options)
-            late = "" if found["fit"] + found["score"] < _HOUR else "  over an hour"
-            figures = f"{found['fit']:>9.1f}{found['score']:>9.1f}{found['peak'] / 2**30:>10.2f}{found['auc']:>8.4f}"
+            result = apart(name, rows, options)
+            late = "" if result["fit"] + result["score"] < _HOUR else "  over an hour"
+            figures = f"{result['fit']:>9.1f}{result['score']:>9.1f}{result['peak'] / 2**30:>10.2f}{result['auc']:>8.4f}"
             print(f"{name:<16}{figures}{late}", flush=True)
 
 

@@ -34,8 +34,8 @@ from pubench import (
     draw_view,
     positive_neighbors,
 )
-from pubench.data.sources import Wanted, open_dataset
-from pubench.registry import load_registry
+from pubench.api.registry import load_registry
+from pubench.data.sources import DatasetRequest, open_dataset
 
 Rows = npt.NDArray[np.float32]
 Labels = npt.NDArray[np.bool_]
@@ -50,7 +50,7 @@ LIMIT = 1.2
 
 def opened(name: str, rows: int | None = None) -> tuple[Rows, Labels]:
     """Return a data set embedded with standard scaling, and its labels: observed, or half of the positives."""
-    dataset = open_dataset(Wanted(name, rows=rows), load_registry()).dataset
+    dataset = open_dataset(DatasetRequest(name, rows=rows), load_registry()).dataset
     s = dataset.observed
     if s is None and dataset.truth is not None:
         s = draw_view(dataset.X, dataset.truth, Labelling(0.5), Seed(0)).data.s
@@ -74,9 +74,9 @@ def compile_first(X: Rows) -> None:
 
 def ours(X: Rows, s: Labels) -> tuple[PositiveNeighbors, float]:
     """Return the neighbours and the seconds they took, everything included."""
-    found: list[PositiveNeighbors] = []
-    took = seconds(lambda: found.append(positive_neighbors(X, s, K_MAX)))
-    return found[0], took
+    results: list[PositiveNeighbors] = []
+    took = seconds(lambda: results.append(positive_neighbors(X, s, K_MAX)))
+    return results[0], took
 
 
 def faiss_seconds(X: Rows, queries: Rows) -> float:
@@ -106,13 +106,13 @@ def literal(X: npt.NDArray[np.float64], s: Labels, row: int) -> list[tuple[int, 
     return [(rank, int(other)) for rank, other in enumerate(near, start=1) if s[other]]
 
 
-def mismatches(X: Rows, s: Labels, found: PositiveNeighbors, sample: int) -> int:
+def mismatches(X: Rows, s: Labels, neighbors: PositiveNeighbors, sample: int) -> int:
     """Return how many of the sampled unlabeled rows have other ranks than by float64 brute force."""
     rows = np.random.default_rng(7).choice(np.flatnonzero(~s), min(sample, int((~s).sum())), replace=False)
     exact = X.astype(np.float64)
 
     def differs(row: int) -> bool:
-        ranks, positives = found.of(row)
+        ranks, positives = neighbors.of(row)
         return list(zip(ranks.tolist(), positives.tolist(), strict=True)) != literal(exact, s, row)
 
     with ThreadPoolExecutor(cpu_count()) as pool:
@@ -124,7 +124,7 @@ def compare(name: str, rows: int | None, queries: int, checked: int) -> None:
     X, s = opened(name, rows)
     compile_first(X)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found, took = ours(X, s)
+    neighbors, took = ours(X, s)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(
         f"{name}: {X.shape[0]:,} x {X.shape[1]}, {int(s.sum()):,} labelled, k_max {K_MAX}, {cpu_count()} cores"
@@ -137,7 +137,7 @@ def compare(name: str, rows: int | None, queries: int, checked: int) -> None:
         print(f"  {title:<18}{took_other:9.0f} s, extrapolated from {len(sample)} queries", end="")
         print(f"; {took_other / took:.1f}x ours", flush=True)
     print(
-        f"  mismatches        {mismatches(X, s, found, checked):8} of {checked:,} rows against float64 brute force"
+        f"  mismatches        {mismatches(X, s, neighbors, checked):8} of {checked:,} rows against float64 brute force"
     )
 
 
@@ -200,7 +200,7 @@ def against_brute_force(
 
 
 def brute_force_seconds(X: Rows) -> float:
-    """Return how long scikit-learn takes to find the nearest rows of every row; of many, as a sample of them tells."""
+    """Return scikit-learn's time for the nearest rows of every row; of many rows, extrapolated from a sample."""
     if len(X) > EXTRAPOLATED:
         return sklearn_seconds(X, X[:2000])
     search = NearestNeighbors(n_neighbors=min(K_MAX + 1, len(X)), algorithm="brute")
@@ -265,9 +265,9 @@ def named(rows: int, columns: int, positives: int, kind: Kind) -> str:
 def picture(path: Path) -> None:
     """Draw E_k on creditcard."""
     X, s = opened("creditcard")
-    found = positive_neighbors(X, s, K_MAX)
+    neighbors = positive_neighbors(X, s, K_MAX)
     display = ExpectedPositivesDisplay.from_neighbors(
-        found, name="creditcard, half of the positives labelled"
+        neighbors, name="creditcard, half of the positives labelled"
     )
     display.ax_.figure.savefig(path, dpi=120)  # type: ignore[union-attr]
     print(display.choice.rule)

@@ -1,9 +1,9 @@
-"""Times `pubench predict` against the learner's own predict calls on the same rows, and prints the ratio.
+"""Times `pubench predict` and the learner's own predict calls on the same rows, and prints the ratio.
 
-A model of 50 LightGBM members is trained on a draw of bank1, which decides how trees look and not how long rows take,
-and saved. Then a Parquet file of all rows is scored from disk to disk: reading, encoding, scoring, writing. What that
-is held against is the sum of the members' predict calls, each on the whole table in memory. Both take turns; the best
-time of each counts. The bound is a ratio of 1.1.
+A model of 50 LightGBM members is trained on a sample of bank1, which determines the form of the trees but not the time per
+row, and saved. Then a Parquet file of all rows is scored from disk to disk: reading, encoding, scoring, writing. The
+reference is the sum of the members' predict calls, each on the whole table in memory. Both run alternately; the best
+time of each counts. The limit is a ratio of 1.1.
 """
 
 import argparse
@@ -19,25 +19,25 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pubench import FittedEnsemble, PUData, Resources, Seed, Table
-from pubench.data.sources import Wanted, open_dataset
-from pubench.machine import cores
-from pubench.plugin_api import Kind
-from pubench.registry import Registry, load_registry
-from pubench.saving.configuration import Named, configure
-from pubench.saving.models import SavedModel, Trained, load_model, save_model
-from pubench.scoring.scoring import Wish, score_file
+from pubench.api.plugin import Kind
+from pubench.api.registry import Registry, load_registry
+from pubench.configuration.configuration import PluginSpec, configure
+from pubench.data.sources import DatasetRequest, open_dataset
+from pubench.model.predict import PredictRequest, score_file
+from pubench.model.saved import SavedModel, Trained, load_model, save_model
+from pubench.system.machine import cores
 
 TRAINING_ROWS = 50_000
 
 
 def train(folder: Path, members: int, registry: Registry, resources: Resources) -> SavedModel:
     """Train on a draw of bank1, save and load."""
-    dataset = open_dataset(Wanted("bank1", rows=TRAINING_ROWS), registry).dataset
+    dataset = open_dataset(DatasetRequest("bank1", rows=TRAINING_ROWS), registry).dataset
     data = PUData(dataset.X, dataset.labels)
     named = {
-        Kind.METHOD: Named("probtagging", {"members": members}),
-        Kind.SIMILARITY: Named("knn"),
-        Kind.LEARNER: Named("lightgbm"),
+        Kind.METHOD: PluginSpec("probtagging", {"members": members}),
+        Kind.SIMILARITY: PluginSpec("knn"),
+        Kind.LEARNER: PluginSpec("lightgbm"),
     }
     configuration = configure(named, registry)
     fitted = configuration.method.fit(data, configuration.parts, Seed(0), resources)
@@ -67,14 +67,14 @@ def timed(work: Callable[[], object]) -> float:
 def compare(model: SavedModel, X: Table, folder: Path, resources: Resources, repeats: int) -> None:
     """Print both times, their ratio and the peak memory."""
     if not isinstance(model.fitted, FittedEnsemble):
-        raise SystemExit("The model is no ensemble.")
+        raise SystemExit("The model is not an ensemble.")
     members = model.fitted.ensemble.members
     path, out = folder / "rows.parquet", folder / "scores.parquet"
     write(X, path)
     raw, whole = [], []
     for _ in range(repeats):
         raw.append(sum(timed(lambda: member.predict(X, resources)) for member in members))  # noqa: B023
-        whole.append(timed(lambda: score_file(model, Wish(path, out), resources)))
+        whole.append(timed(lambda: score_file(model, PredictRequest(path, out), resources)))
     scores = pq.read_table(out)["score"].to_numpy()
     same = np.array_equal(scores, model.score(X, resources).values)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -96,7 +96,7 @@ def main() -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         model = train(folder / "model", options.members, registry, resources)
-        X = open_dataset(Wanted("bank1", rows=options.rows), registry).dataset.X
+        X = open_dataset(DatasetRequest("bank1", rows=options.rows), registry).dataset.X
         compare(model, X, folder, resources, options.repeats)
 
 

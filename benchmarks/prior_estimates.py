@@ -1,8 +1,8 @@
-"""How near the estimators of c and of the class prior come to the truth, on simulated rows labelled at random (SCAR).
+"""The error of the estimators of c and of the class prior on simulated rows labelled at random (SCAR).
 
-Rows are normal in six features; positives lie `apart` standard deviations off. A learner scores them out of fold, and a line
-says what each estimator makes of its scores: c, the chance of a positive to be labelled, by e1, e2 and e3 of Elkan and Noto;
-the share of positives among all rows by best bin estimation and by e1, with 95% intervals.
+Rows are normal in six features; positives are shifted by `apart` standard deviations. A learner scores them out of fold, and
+each line has the estimates from its scores: c, the probability that a positive is labelled, by e1, e2 and e3 of Elkan and
+Noto; the share of positives among all rows by best bin estimation and by e1, with 95% intervals.
 """
 
 import argparse
@@ -25,9 +25,9 @@ from pubench import (
     elkan_prior,
     labelling_chance,
 )
-from pubench.plugin_api import Kind, Learner
+from pubench.api.plugin import Kind, Learner
+from pubench.api.registry import load_registry
 from pubench.priors.elkan import Estimator
-from pubench.registry import load_registry
 from pubench_plugins.methods.out_of_fold import out_of_fold
 
 TWO = Resources(n_threads=2)
@@ -77,8 +77,8 @@ def main() -> None:
         for name in options.learners:
             learner = cast("Learner", registry.find(name, Kind.LEARNER).plugin())
             g = out_of_fold(Parts(learner=learner).trainer(data.X, TWO), data, 5, Seed(0), TWO)
-            found = [labelling_chance(data.s, g, way) for way in ESTIMATORS]
-            chances = "".join(f"{c:>6.3f}" for c in (data.n_labelled / y.sum(), *found))
+            labelling = [labelling_chance(data.s, g, way) for way in ESTIMATORS]
+            chances = "".join(f"{c:>6.3f}" for c in (data.n_labelled / y.sum(), *labelling))
             estimates = ", ".join(
                 shown(estimate(data.s, g, Seed(0))) for estimate in (best_bin_prior, elkan_prior)
             )

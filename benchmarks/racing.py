@@ -1,10 +1,10 @@
-"""What stopping bad trials early saves: the same search with and without it, one after the other.
+"""The time saved by stopping bad trials early: the same search with and without it, one after the other.
 
     python benchmarks/racing.py                                    # bank1, 100,000 rows, 30 trials
     python benchmarks/racing.py --dataset mammography --trials 20
 
-Prints the seconds of the search, how many trials were stopped early, the best AUL_PU inside of the search (optimistic) and
-that of the tuned model on the holdout. Both searches begin with the same draws and part ways when their trials do.
+Prints the seconds of the search, the number of trials stopped early, the best AUL_PU in the search (optimistic) and
+that of the tuned model on the holdout. Both searches start with the same samples and differ once their trials differ.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def parse() -> argparse.Namespace:
 
 
 def tune(options: argparse.Namespace, *further: str) -> dict[str, Any]:
-    """Return what a search says of itself."""
+    """Return the JSON result of a search."""
     rows = [] if options.rows is None else ["--rows", str(options.rows)]
     with TemporaryDirectory() as name:
         asked = [
@@ -56,12 +56,12 @@ def main() -> None:
     tune(argparse.Namespace(**{**vars(options), "trials": 1}))  # data and neighbours are cached for both
     seconds = {}
     for name, further in (("racing", ()), ("all folds", ("--no-racing",))):
-        found = tune(options, *further)
-        line = found["timeline"]
+        result = tune(options, *further)
+        line = result["timeline"]
         seconds[name] = line["search"] - line["first trial"]
         print(
-            f"{name:9}  {seconds[name]:6.1f} s after the first trial, {found['stopped_early']} of {found['trials']} stopped early, "
-            f"best in the search {found['inner_aul_pu']:.4f}, holdout {found['models']['tuned']['aul_pu']:.4f}",
+            f"{name:9}  {seconds[name]:6.1f} s after the first trial, {result['stopped_early']} of {result['trials']} stopped early, "
+            f"best in the search {result['inner_aul_pu']:.4f}, holdout {result['models']['tuned']['aul_pu']:.4f}",
             flush=True,
         )
     print(f"racing takes {seconds['racing'] / seconds['all folds']:.2f} of the time")

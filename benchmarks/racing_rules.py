@@ -1,16 +1,14 @@
-"""Which rule stops bad trials sooner: a paired test of placements, or Wilcoxon's test of the values of folds.
+"""Which rule stops bad trials earlier: a paired test of placements, or Wilcoxon's test of the values of folds.
 
     python benchmarks/racing_rules.py                                    # bank1, 100,000 rows, 20 trials, 3 and 10 folds
     python benchmarks/racing_rules.py --dataset mammography --folds 5
 
-One search without racing; then both rules look at the trials in their order, fold by fold, beside the best one before.
-Prints how many folds each would have spared, and what the best trial that is left is worth. Wilcoxon's rule is that of
-`optuna.pruners.WilcoxonPruner` at its defaults: at least two folds, and p below 0.1.
+One search without racing; then both rules are applied to the trials in their order, fold by fold, compared with the best
+one before. Prints the number of folds each would have saved, and the value of the best remaining trial. Wilcoxon's rule is
+that of `optuna.pruners.WilcoxonPruner` with its defaults: at least two folds, and p below 0.1.
 """
 
 import argparse
-import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,21 +17,22 @@ from typing import TypeAlias
 import numpy as np
 from scipy.stats import wilcoxon
 
-from pubench.data.sources import Wanted, open_dataset
-from pubench.fitting import pu_data
-from pubench.keeping import machine_cache
-from pubench.machine import cores
-from pubench.registry import load_registry
+from pubench.api.registry import load_registry
+from pubench.crossfit.folds import FoldPlan
+from pubench.data.labelling import pu_data
+from pubench.data.sources import DatasetRequest, open_dataset
 from pubench.seeds import Seed
-from pubench.tuner.choosing import choose_space
-from pubench.tuner.orders import TuneOrder
-from pubench.tuning.inner import Plan
-from pubench.tuning.racing import Race
-from pubench.tuning.run import Found, Place, Run, Watcher, Wishes
-from pubench.tuning.study import Trial
+from pubench.system.cache import machine_cache
+from pubench.system.machine import cores
+from pubench.tuning.command import choose_space, run_trial_worker
+from pubench.tuning.pruning import PlacementPruner
+from pubench.tuning.request import SearchRequest, TuneRequest
+from pubench.tuning.result import TuneResult
+from pubench.tuning.run import TuneContext, TuningRun
+from pubench.tuning.run_folder import RunFolder
+from pubench.tuning.trial import Trial
 from pubench.types import FloatVector, Resources
 
-WORKER = [sys.executable, "-m", "pubench.cli.tuning_worker"]
 Placements: TypeAlias = Sequence[FloatVector]
 Rule: TypeAlias = Callable[[Placements, Placements], bool]
 
@@ -46,17 +45,20 @@ def by_folds(trial: Placements, best: Placements) -> bool:
     return bool(wilcoxon(differences, alternative="less", zero_method="zsplit").pvalue < 0.1)
 
 
-RULES: dict[str, Rule] = {"paired placements": Race().is_lost, "Wilcoxon over folds": by_folds}
+RULES: dict[str, Rule] = {
+    "paired placements": PlacementPruner().should_prune,
+    "Wilcoxon over folds": by_folds,
+}
 
 
-def search(name: str, rows: int | None, trials: int, folds: int, folder: Path) -> Found:
+def search(name: str, rows: int | None, trials: int, folds: int, folder: Path) -> TuneResult:
     """Return a search in which every trial sees all folds."""
     registry = load_registry()
-    data, _ = pu_data(open_dataset(Wanted(name, rows=rows), registry).dataset, None, Seed(0))
-    space, _ = choose_space(TuneOrder(Wanted(name), trials=trials), registry, data)
-    wishes = Wishes(trials, None, time.monotonic(), Plan(folds=folds), race=Race(0))
+    data, _ = pu_data(open_dataset(DatasetRequest(name, rows=rows), registry).dataset, None, Seed(0))
+    space = choose_space(TuneRequest(DatasetRequest(name)), registry)
+    request = SearchRequest(trials, plan=FoldPlan(folds=folds), racing=False, ensemble=False)
     resources = Resources(n_threads=cores(), keep=machine_cache())
-    return Run(data, space, wishes, Place(folder, WORKER), resources, Watcher()).tune()
+    return TuningRun(data, space, request, TuneContext(RunFolder(folder), run_trial_worker, resources)).tune()
 
 
 def replay(trials: Sequence[Trial], rule: Rule) -> tuple[int, int, float]:
@@ -84,8 +86,8 @@ def main() -> None:
     rows = 100_000 if options.dataset == "bank1" and options.rows is None else options.rows
     for folds in options.folds or (3, 10):
         with TemporaryDirectory() as name:
-            found = search(options.dataset, rows, options.trials, folds, Path(name))
-        trials = [trial for trial in found.trials if trial.is_complete]
+            result = search(options.dataset, rows, options.trials, folds, Path(name))
+        trials = [trial for trial in result.trials if trial.is_complete]
         whole = sum(len(trial.placements) for trial in trials)
         print(
             f"{options.dataset}, {len(trials)} trials, {folds} folds: best {max(t.value or 0 for t in trials):.4f}"

@@ -1,6 +1,6 @@
-"""Times `read_file` on a CSV against pyarrow's own reader, and takes its peak memory, each read in a process of its own.
+"""Times `read_file` on a CSV and pyarrow's own reader, and measures peak memory, each read in its own process.
 
-The table is as a bank has it: amounts, counts, flags, ratios with gaps, two columns of text, and a rare label.
+The table is that of a typical bank: amounts, counts, flags, ratios with gaps, two columns of text, and a rare label.
 """
 
 import argparse
@@ -38,9 +38,9 @@ def write(path: Path, rows: int) -> None:
 
 def measure(reader: str, path: Path) -> dict[str, float]:
     """Read the file once and return the seconds, the growth of the peak memory, and the size of the array in bytes."""
-    from pyarrow import compute, csv  # noqa: F401, PLC0415 - importing is no part of reading
+    from pyarrow import compute, csv  # noqa: F401, PLC0415 - importing is not part of reading
 
-    from pubench.data.reading import FileSpec, read_file  # noqa: PLC0415
+    from pubench.data.user_file import FileSpec, read_file  # noqa: PLC0415
 
     before = _peak()
     start = perf_counter()
@@ -78,7 +78,7 @@ def arguments() -> argparse.Namespace:
 
 def compare(rows: int, repeats: int) -> None:
     """Print the medians of both readers and how they relate."""
-    found: dict[str, list[dict[str, float]]] = {"pyarrow": [], "read_file": []}
+    measured: dict[str, list[dict[str, float]]] = {"pyarrow": [], "read_file": []}
     with TemporaryDirectory() as folder:
         path = Path(folder) / "bank.csv"
         apart("--rows", str(rows), "--write", path)
@@ -86,15 +86,15 @@ def compare(rows: int, repeats: int) -> None:
             f"{rows} rows x 30 attributes, {path.stat().st_size / _MEBIBYTE:.0f} MiB, median of {repeats}\n"
         )
         for _ in range(repeats):
-            for reader, results in found.items():
+            for reader, results in measured.items():
                 results.append(json.loads(apart("--measure", reader, path)))
     print(f"{'reader':<12}{'seconds':>9}{'range':>16}{'peak':>12}{'array':>12}")
-    for reader, results in found.items():
+    for reader, results in measured.items():
         times = [result["seconds"] for result in results]
         peak, size = (median(result[key] for result in results) / _MEBIBYTE for key in ("peak", "size"))
         spread = f"{min(times):.2f} - {max(times):.2f}"
         print(f"{reader:<12}{median(times):>9.2f}{spread:>16}{peak:>8.0f} MiB{size:>8.0f} MiB")
-    theirs, ours = found.values()
+    theirs, ours = measured.values()
     slower = [mine["seconds"] / other["seconds"] for mine, other in zip(ours, theirs, strict=True)]
     print(f"\ntime: {median(slower):.2f}x pyarrow's (at most 3x)")
     print(f"peak memory: {median(mine['peak'] / mine['size'] for mine in ours):.2f}x the array (at most 4x)")

@@ -1,9 +1,9 @@
-"""Times every similarity, takes its peak memory, and judges its values against the truth and, for the kernel, exact sums.
+"""Times every similarity, measures its peak memory, and compares its values with true labels and, for the kernel, exact sums.
 
-Prints one line per similarity on the registry: seconds to fit at its defaults; the peak memory of its process, the
-table included; the expected number of tags and how many of them fall on hidden positives. Then, for `kernel`, how far
-its values are from the exact sums over all rows: of unlabeled rows drawn at random, and of those with the highest
-values, which carry the tags. Each similarity runs in a process of its own. Progress goes to stderr.
+Prints one line per registered similarity: seconds to fit with its defaults; the peak memory of its process, including
+the table; the expected number of tags and how many of them are hidden positives. Then, for `kernel`, the error of its
+values against the exact sums over all rows: for random unlabeled rows, and for those with the highest values, which get
+most tags. Each similarity runs in its own process. Progress goes to stderr.
 """
 
 import argparse
@@ -21,16 +21,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pubench import Affinity, Embedding, Labelling, PUData, Resources, Seed, Table, draw_view
-from pubench.data.sources import Wanted, open_dataset
-from pubench.plugin_api import Kind, Similarity
-from pubench.registry import load_registry
+from pubench.api.plugin import Kind, Similarity
+from pubench.api.registry import load_registry
+from pubench.data.sources import DatasetRequest, open_dataset
 
 Report = dict[str, Any]
 
 
 def prepare(name: str, rows: int | None, theta_o: float, folder: Path) -> None:
     """Write the embedded table, its labels and its truth to `folder`."""
-    dataset = open_dataset(Wanted(name, rows=rows), load_registry()).dataset
+    dataset = open_dataset(DatasetRequest(name, rows=rows), load_registry()).dataset
     if dataset.truth is None:
         raise SystemExit(f"'{name}' has no truth to judge by.")
     X, s, y = dataset.X, dataset.observed, dataset.truth.y
