@@ -1,7 +1,7 @@
 """The directive {picture} NAME: a picture of a concept, drawn by pubench on simulated rows whenever pages are built.
 
-The content of the directive is what the picture shows, for those who do not see it. Pictures stand in the page as SVG
-without a background, and their ink is the colour of the text, so that light and dark pages need one picture alone.
+The content of the directive describes the picture, as its alternative text. Pictures are inline SVG without a background,
+in the colour of the text, so that light and dark pages use the same picture.
 """
 
 import html
@@ -38,7 +38,7 @@ from pubench import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INK = "#010203"  # stands for the colour of the page's text
+INK = "#010203"  # replaced by the colour of the page's text
 FAINT, BLUE, ORANGE, GREEN = "#808890", "#3f87c9", "#dd7a1e", "#2a9d74"
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -56,7 +56,7 @@ _STYLE: dict[Any, Any] = {
 
 
 class Picture(SphinxDirective):
-    """A picture; its content is the text in its place for those who can not see it."""
+    """A picture; its content is the alternative text."""
 
     required_arguments = 1
     has_content = True
@@ -66,10 +66,10 @@ class Picture(SphinxDirective):
         name, text = self.arguments[0], " ".join(self.content)
         if name not in PICTURES:
             raise self.error(f"There is no picture '{name}'; there are: {', '.join(PICTURES)}.")
-        return [nodes.raw("", drawn(name, text), format="html")]
+        return [nodes.raw("", draw(name, text), format="html")]
 
 
-def drawn(name: str, text: str) -> str:
+def draw(name: str, text: str) -> str:
     """Return a picture as a figure of HTML."""
     with rc_context({**_STYLE, "svg.hashsalt": name}):  # the same picture at each build
         figure = PICTURES[name]()
@@ -84,16 +84,16 @@ def drawn(name: str, text: str) -> str:
 
 
 def panels(count: int, width: float = 7.2, height: float = 3.1) -> tuple[Figure, list["Axes"]]:
-    """Return a figure outside of pyplot, and so many axes side by side."""
+    """Return a figure, not of pyplot, and `count` axes side by side."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, list(np.atleast_1d(figure.subplots(1, count)))
 
 
 def seen_and_true() -> Figure:
-    """What is observed beside what is the case."""
+    """The observed and the true labels."""
     rows, truth, labelled = simulated.customers()
     figure, (seen, true) = panels(2)
-    for ax, positive, title in ((seen, labelled, "What you see"), (true, truth, "What is the case")):
+    for ax, positive, title in ((seen, labelled, "Observed"), (true, truth, "True")):
         _scatter(ax, rows, ~positive, FAINT, "unlabeled" if ax is seen else "negative")
         _scatter(ax, rows, positive, ORANGE, "labelled positive" if ax is seen else "positive")
         ax.set_title(f"{title}: {int(positive.sum())} of {len(rows)}", fontsize=10)
@@ -102,7 +102,7 @@ def seen_and_true() -> Figure:
 
 
 def lift_curves() -> Figure:
-    """Two models, and the area under the curve of one."""
+    """The lift curves of two models, and the area under one of them."""
     _, labelled, good, weak = simulated.two_models()
     figure, (ax,) = panels(1, width=5.2, height=3.6)
     for scores, name, colour in ((good, "model A", BLUE), (weak, "model B", ORANGE)):
@@ -119,7 +119,7 @@ def lift_curves() -> Figure:
 
 
 def aul_and_auc() -> Figure:
-    """The line that the formula says, and what is measured without a single negative."""
+    """The line of the formula, and AUL_PU measured without negatives."""
     figure, (ax,) = panels(1, width=5.2, height=3.8)
     reach = np.array([0.5, 1.0])
     for prior, colour in ((0.01, BLUE), (0.2, ORANGE), (0.5, GREEN)):
@@ -137,10 +137,10 @@ def few_labels() -> Figure:
     """Intervals by the number of labelled positives, several tables each."""
     figure, (ax,) = panels(1)
     sizes = (5, 10, 20, 50, 100, 300, 1000)
-    for place, labelled_rows in enumerate(sizes):
+    for position, labelled_rows in enumerate(sizes):
         for number, (labelled, scores) in enumerate(simulated.tables_with(labelled_rows)):
             interval = aul_pu_interval(labelled, scores)
-            x = place + 0.09 * (number - 3.5)
+            x = position + 0.09 * (number - 3.5)
             hit = interval.low <= simulated.TRUE_AUL <= interval.high
             colour = BLUE if hit else ORANGE
             ax.plot([x, x], [interval.low, interval.high], color=colour, linewidth=1.6, alpha=0.6)
@@ -152,12 +152,12 @@ def few_labels() -> Figure:
 
 
 def scar_broken() -> Figure:
-    """What is measured, under random labelling and under labelling that follows the class probability."""
+    """AUL_PU with random labels, and with labels that depend on the class probability."""
     figure, (ax,) = panels(1, width=5.2, height=3.8)
     kinds = (
         ("scar", BLUE, "at random (SCAR)"),
-        ("rising", ORANGE, "the obvious ones rather"),
-        ("falling", GREEN, "the unlikely ones rather"),
+        ("rising", ORANGE, "mostly obvious positives"),
+        ("falling", GREEN, "mostly unlikely positives"),
     )
     for kind, colour, name in kinds:
         points = [
@@ -166,8 +166,8 @@ def scar_broken() -> Figure:
         ]
         ax.plot(*zip(*points, strict=True), "o-", color=colour, markersize=4, linewidth=1, label=name)
     ax.plot([0.5, 0.9], [0.5, 0.9], color=FAINT, linestyle="--", label="no error")
-    ax.set(xlabel="AUL, with all true labels", ylabel="AUL_PU, with the labels there are")
-    ax.legend(loc="upper left", title="who is labelled", alignment="left")
+    ax.set(xlabel="AUL, with all true labels", ylabel="AUL_PU, with the observed labels")
+    ax.legend(loc="upper left", title="labelled positives", alignment="left")
     return figure
 
 
@@ -189,7 +189,7 @@ def three_steps() -> Figure:
     _scatter(step2, rows, labelled, ORANGE, "labelled")
     _mean_score(step3, classifier)
     _scatter(step3, rows, labelled, ORANGE, "labelled")
-    for ax, title in ((step1, "1. Resemblance"), (step2, "2. One of many taggings"), (step3, "3. Mean")):
+    for ax, title in ((step1, "1. Similarity"), (step2, "2. One of many taggings"), (step3, "3. Mean")):
         ax.set_title(title, fontsize=10)
         ax.set(xlim=(-3.2, 4.2), ylim=(-3.2, 4.2))
         _below(ax, columns=3 if ax is not step1 else 2)
@@ -208,7 +208,7 @@ def _mean_score(ax: "Axes", classifier: ProbTaggingClassifier) -> None:
 
 
 def expected_positives() -> Figure:
-    """E_k, and the k that the rule chooses."""
+    """E_k, and the chosen k."""
     rows, _, labelled = simulated.customers()
     X = Table.from_array(rows)
     embedded = Embedding("standard").fit(X).transform(X).values
@@ -224,12 +224,12 @@ def expected_positives() -> Figure:
 
 
 def optimism() -> Figure:
-    """What the best of many equally good trials scores in the search, and on rows that the search never saw."""
+    """The score of the best of many equally good trials, in the search and on the holdout."""
     figure, (ax,) = panels(1, width=5.2, height=3.4)
     counts, inner, outer = simulated.searches()
     ax.plot(counts, inner, "o-", color=ORANGE, markersize=4, label="the winner's score in the search")
     ax.plot(counts, outer, "o-", color=BLUE, markersize=4, label="the winner's score on the holdout")
-    ax.axhline(simulated.TRUE_AUL, color=INK, linewidth=1, linestyle="--", label="what it is worth")
+    ax.axhline(simulated.TRUE_AUL, color=INK, linewidth=1, linestyle="--", label="the true value")
     ax.set_xscale("log")
     ax.set_xticks(counts, [str(count) for count in counts])
     ax.minorticks_off()
@@ -247,7 +247,7 @@ def _scatter(ax: "Axes", rows: simulated.Rows, some: simulated.Flags, colour: st
 
 
 def _below(ax: "Axes", columns: int = 2) -> None:
-    """Put the legend below, and leave out the ticks of axes whose values mean nothing."""
+    """Put the legend below, and remove the ticks of axes without meaningful values."""
     ax.set_xticks([])
     ax.set_yticks([])
     ax.legend(
@@ -276,6 +276,6 @@ PICTURES: dict[str, Callable[[], Figure]] = {
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx of the directive."""
+    """Register the directive."""
     app.add_directive("picture", Picture)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

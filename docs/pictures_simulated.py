@@ -1,4 +1,4 @@
-"""The simulated rows behind the pictures; their truth is known because they are made."""
+"""The simulated rows of the pictures, with true labels."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -23,7 +23,7 @@ _SEED = Seed(0).child("docs")
 
 
 def customers() -> tuple[Rows, Flags, Flags]:
-    """Return points of the plane, who of them is positive, and who of these is labelled: half."""
+    """Return points in the plane, their true labels, and their observed labels: half of the positives."""
     generator = _SEED.child("customers").generator()
     truth = np.arange(1200) < 60
     rows = generator.normal(size=(1200, 2))
@@ -51,7 +51,7 @@ def models_of_all_kinds(prior: float) -> Iterator[tuple[Flags, Flags, Rows]]:
 
 
 def tables_with(labelled_rows: int) -> Iterator[tuple[Flags, Rows]]:
-    """Yield labels and scores of eight tables with so many labelled positives, of a model of `TRUE_AUL`."""
+    """Yield labels and scores of eight tables with this number of labelled positives, of a model of `TRUE_AUL`."""
     for number in range(8):
         generator = _SEED.child("few", labelled_rows, number).generator()
         rows = max(4000, 40 * labelled_rows)
@@ -77,8 +77,8 @@ def models_under(labelling: str) -> Iterator[tuple[Flags, Flags, Rows]]:
 def searches() -> tuple[list[int], list[float], list[float]]:
     """Return numbers of trials and the winner's mean AUL_PU, in the search and on a holdout, over `SEARCHES` searches.
 
-    The trials are equally good models with errors of their own, of `TRUE_AUL`; 40 labelled positives judge them in the
-    search, and as many others judge the winner on the holdout.
+    The trials are equally good models of `TRUE_AUL` with independent errors; they are evaluated on 40 labelled positives
+    in the search, and the winner on 40 others on the holdout.
     """
     counts = [1, 3, 10, 50]
     winners = np.array([_winners(counts, number) for number in range(SEARCHES)])

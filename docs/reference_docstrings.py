@@ -1,4 +1,4 @@
-"""Docstrings as reStructuredText: sections by napoleon, public names as links, and nothing read as markup by accident."""
+"""Docstrings as reStructuredText: sections by napoleon, public names as links, and no accidental markup."""
 
 from re import Match
 from re import compile as pattern
@@ -13,34 +13,34 @@ _SECTIONS = Config(napoleon_use_rtype=False)
 
 
 def as_rst(what: str, lines: list[str]) -> list[str]:
-    """Return the lines of a docstring, of a function or class or whatever `what` says, as Sphinx reads them."""
+    """Return the lines of a docstring as Sphinx reads them; `what` is the kind of object, such as a function or class."""
     linked = with_links(_with_list_of_attributes(lines))
-    # In the docstring of a property napoleon would take all before a colon for its type.
+    # In the docstring of a property napoleon would read all text before a colon as its type.
     if what in {"property", "attribute"}:
         return linked
     return GoogleDocstring(linked, _SECTIONS).lines()  # type: ignore[arg-type]  # napoleon's own configuration
 
 
 def with_links(lines: list[str]) -> list[str]:
-    """Return lines in which public names in backticks are links, all else in backticks is code, and text is text."""
+    """Return lines in which public names in backticks are links, and other text in backticks is code."""
     return [_with_links(line) for line in lines]
 
 
 def _with_links(line: str) -> str:
     parts, end = [], 0
-    for found in _IN_BACKTICKS.finditer(line):
-        parts += [_MARKUP.sub(r"\\\g<0>", line[end : found.start()]), _link(found)]
-        end = found.end()
+    for match in _IN_BACKTICKS.finditer(line):
+        parts += [_MARKUP.sub(r"\\\g<0>", line[end : match.start()]), _link(match)]
+        end = match.end()
     return "".join([*parts, _MARKUP.sub(r"\\\g<0>", line[end:])])
 
 
-def _link(found: Match[str]) -> str:
-    name = found[2].removeprefix("pubench.")
-    return f":py:obj:`~pubench.{name}`" if name in EXPORTS else f"``{found[2]}``"
+def _link(match: Match[str]) -> str:
+    name = match[2].removeprefix("pubench.")
+    return f":py:obj:`~pubench.{name}`" if name in EXPORTS else f"``{match[2]}``"
 
 
 def _with_list_of_attributes(lines: list[str]) -> list[str]:
-    """Return the section on attributes as a list, which may describe several in one line, as napoleon's can not."""
+    """Return the section on attributes as a list; unlike napoleon's, it may describe several in one line."""
     result: list[str] = []
     inside = False
     for line in lines:

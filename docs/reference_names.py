@@ -1,4 +1,4 @@
-"""The directive {exports} MODULE...: the public names that come from these modules of pubench, from their docstrings."""
+"""The directive {exports} MODULE...: the public names of these modules or packages of pubench, from their docstrings."""
 
 import inspect
 from enum import Enum
@@ -22,15 +22,21 @@ class Exports(SphinxDirective):
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        """Return what autodoc makes of them."""
-        wanted = self.arguments[0].split()
-        names = [name for name, module in EXPORTS.items() if module.split(".")[1] in wanted]
+        """Return the nodes that autodoc generates."""
+        requested = self.arguments[0].split()
+        names = [name for name, module in EXPORTS.items() if _is_in(module, requested)]
         block = ["```{eval-rst}", *(line for name in names for line in _documented(name)), "```"]
-        made = nodes.Element()
+        parsed = nodes.Element()
         self.state.nested_parse(
-            StringList(block, source=self.get_source_info()[0]), self.content_offset, made
+            StringList(block, source=self.get_source_info()[0]), self.content_offset, parsed
         )
-        return list(made.children)
+        return list(parsed.children)
+
+
+def _is_in(module: str, requested: list[str]) -> bool:
+    """Whether a module is one of those requested, such as "api.method", or in a requested package, such as "api"."""
+    name = module.removeprefix("pubench.")
+    return any(name == parent or name.startswith(f"{parent}.") for parent in requested)
 
 
 def _documented(name: str) -> list[str]:
@@ -58,7 +64,7 @@ def write_signature(
     signature: str | None,
     return_annotation: str | None,
 ) -> tuple[str | None, str | None]:
-    """Give a signature as the source has it."""
+    """Return a signature as written in the source."""
     if what in {"function", "method"} and inspect.isroutine(obj):
         return written(obj, bound=what == "method")
     if what in {"class", "exception"}:
@@ -74,7 +80,7 @@ def read_docstring(
     options: object,  # noqa: ARG001
     lines: list[str],
 ) -> None:
-    """Turn a docstring into reStructuredText."""
+    """Convert a docstring to reStructuredText."""
     lines[:] = as_rst(what, lines)
 
 
@@ -86,7 +92,7 @@ def skip_foreign(
     skip: bool,  # noqa: ARG001
     options: object,  # noqa: ARG001
 ) -> bool | None:
-    """Leave out what classes inherit from other libraries, and fields, which the text on their class describes."""
+    """Skip members inherited from other libraries, and fields, which the docstring of their class describes."""
     function = obj.fget if isinstance(obj, property) else obj
     ours = str(getattr(function, "__module__", None)).startswith("pubench")
     of_tuple = isinstance(obj, type(pubench.LiftCurve.share))
@@ -95,7 +101,7 @@ def skip_foreign(
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx of the directive and of how docstrings are read."""
+    """Register the directive and the handlers of docstrings and signatures."""
     app.add_directive("exports", Exports)
     app.connect("autodoc-process-signature", write_signature)
     app.connect("autodoc-process-docstring", read_docstring)

@@ -1,4 +1,4 @@
-"""Directives that fill the reference from the code itself, whenever the pages are built: nothing is copied by hand.
+"""Directives that generate the reference from the code whenever the pages are built.
 
 {commands}            every command's --help
 {plugins} KIND        the built-in plugins of a kind, with their parameters
@@ -15,21 +15,21 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from pubench.api.dataset import DatasetLoader
+from pubench.api.plugin import Kind, Plugin
+from pubench.api.registry import PluginEntry, load_registry
+from pubench.api.spaces import Dimension
 from pubench.cli.main import main
-from pubench.dataset_api import DatasetLoader
-from pubench.plugin_api import Kind, Plugin
-from pubench.registry import Entry, load_registry
-from pubench.spaces import Dimension
 
 _HELP_WIDTH = 88
-#: The registry as a fresh installation has it: pages do not depend on who builds them.
+#: Only the built-in plugins, so that pages do not depend on where they are built.
 _BUILT_INS_ALONE = {"PUBENCH_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 Cell: TypeAlias = "str | nodes.Node"
 
 
 class Commands(SphinxDirective):
-    """A section for each command, groups before what is in them, with what --help prints."""
+    """A section with the --help of each command, groups before their subcommands."""
 
     def run(self) -> list[nodes.Node]:
         """Return the sections."""
@@ -66,11 +66,11 @@ class Plugins(SphinxDirective):
         return [section(self, entry.name, _described(entry)) for entry in entries]
 
 
-def _described(entry: Entry) -> list[nodes.Node]:
+def _described(entry: PluginEntry) -> list[nodes.Node]:
     plugin = entry.plugin
     described: list[nodes.Node] = [_paragraph(entry.summary)]
     if not plugin.searched:
-        described.append(_paragraph("A search tries it only where it is named."))
+        described.append(_paragraph("A search includes it only if it is named."))
     return [*described, _parameters(plugin) if plugin.space else _paragraph("It has no parameters.")]
 
 
@@ -91,12 +91,14 @@ def _meaning(dimension: Dimension) -> str:
     remarks = [dimension.help]
     if dimension.when is not None:
         remarks.append(f"only with {dimension.when[0]} = {dimension.when[1]}")
+    if dimension.derived:
+        remarks.append("derived from the size of the data unless it is given")
     if not dimension.tuned:
         remarks.append("not searched unless a space file says so")
     return "; ".join(remarks)
 
 
-def _datasets(entries: Sequence[Entry]) -> nodes.table:
+def _datasets(entries: Sequence[PluginEntry]) -> nodes.table:
     rows = []
     for entry in entries:
         if issubclass(entry.plugin, DatasetLoader):
@@ -104,7 +106,7 @@ def _datasets(entries: Sequence[Entry]) -> nodes.table:
             kind = "synthetic stand-in" if info.stand_in else "public"
             counts = (f"{count:,}" for count in (info.rows, info.features, info.positives))
             rows.append((nodes.literal(entry.name, entry.name), *counts, kind, info.title))
-    return table(("name", "rows", "features", "positives", "kind", "what it is"), rows)
+    return table(("name", "rows", "features", "positives", "kind", "title"), rows)
 
 
 class RecordFields(SphinxDirective):
@@ -113,40 +115,40 @@ class RecordFields(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the table."""
         schema = json.loads(
-            files("pubench.records").joinpath("record.schema.json").read_text(encoding="utf-8")
+            files("pubench.record").joinpath("record.schema.json").read_text(encoding="utf-8")
         )
         rows = [(nodes.literal(path, path), kind, text) for path, kind, text in _fields(schema, schema, "")]
-        return [table(("field", "holds", "remarks"), rows)]
+        return [table(("field", "type", "remarks"), rows)]
 
 
 def _fields(part: Mapping[str, Any], schema: Mapping[str, Any], path: str) -> Iterator[tuple[str, str, str]]:
-    """Yield a line for each field below `part`: its path, what it holds, and what else the schema says."""
+    """Yield a row for each field below `part`: its path, its type, and remarks from the schema."""
     for name, declared in part.get("properties", {}).items():
         field = _resolved(declared, schema)
         remarks = [field.get("description", "")]
         if name not in part.get("required", ()):
             remarks.append("may be absent")
         here = f"{path}{name}"
-        yield here, _holds(field), "; ".join(remark for remark in remarks if remark)
+        yield here, _type_of(field), "; ".join(remark for remark in remarks if remark)
         for alternative in (field, *field.get("oneOf", ())):
             yield from _fields(alternative, schema, f"{here}.")
 
 
 def _resolved(field: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the field with what it refers to; what stands in the field itself goes first."""
+    """Return the field merged with the definition that it refers to; its own entries take precedence."""
     target: Any = schema
     for step in field.get("$ref", "#").split("/")[1:]:
         target = target[step]
     return {**(target if "$ref" in field else {}), **field}
 
 
-def _holds(field: Mapping[str, Any]) -> str:
+def _type_of(field: Mapping[str, Any]) -> str:
     if "const" in field:
         return f"the number {field['const']}"
     if "enum" in field:
         return " | ".join(field["enum"])
     if "oneOf" in field:
-        return " or ".join(_holds(alternative) for alternative in field["oneOf"])
+        return " or ".join(_type_of(alternative) for alternative in field["oneOf"])
     kinds = field.get("type", "anything")
     words = kinds if isinstance(kinds, str) else " or ".join(kinds)
     limits = [
@@ -158,14 +160,16 @@ def _holds(field: Mapping[str, Any]) -> str:
 
 
 def section(directive: SphinxDirective, title: str, content: Sequence[nodes.Node]) -> nodes.section:
-    """Return a section that the table of contents lists and links can point to."""
-    made = nodes.section("", nodes.title(title, title), *content, ids=[nodes.make_id(title)], names=[title])
-    directive.state.document.note_implicit_target(made, made)
-    return made
+    """Return a section that appears in the table of contents and can be linked to."""
+    created = nodes.section(
+        "", nodes.title(title, title), *content, ids=[nodes.make_id(title)], names=[title]
+    )
+    directive.state.document.note_implicit_target(created, created)
+    return created
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> nodes.table:
-    """Return a table; a text is shown as it is."""
+    """Return a table; texts are not parsed as markup."""
     group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in header), cols=len(header))
     group += nodes.thead("", _row(header))
     group += nodes.tbody("", *(_row(row) for row in rows))
@@ -181,7 +185,7 @@ def _paragraph(content: Cell) -> nodes.paragraph:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx of the directives."""
+    """Register the directives."""
     app.add_directive("commands", Commands)
     app.add_directive("plugins", Plugins)
     app.add_directive("record", RecordFields)

@@ -1,6 +1,6 @@
-"""Signatures as they are written in the source: `npt.ArrayLike`, and not the long union that it stands for.
+"""Signatures as written in the source: `npt.ArrayLike`, and not the long union that it stands for.
 
-Only a name for a type that is private to pubench is replaced by what it stands for.
+Only private type aliases of pubench are expanded.
 """
 
 import ast
@@ -37,22 +37,22 @@ def written(function: Callable[..., Any], *, bound: bool) -> tuple[str, str]:
     arguments, module = definition.args, function.__module__
     for argument in ast.walk(arguments):
         if isinstance(argument, ast.arg) and argument.annotation is not None:
-            argument.annotation = _explained(argument.annotation, module)
+            argument.annotation = _expanded(argument.annotation, module)
     first = arguments.posonlyargs or arguments.args
     if bound and first and first[0].arg in {"self", "cls"}:
         del first[0]
-    returns = "" if definition.returns is None else ast.unparse(_explained(definition.returns, module))
+    returns = "" if definition.returns is None else ast.unparse(_expanded(definition.returns, module))
     return f"({ast.unparse(arguments)})", returns
 
 
 def constructor(cls: type) -> str:
-    """Return the parameters that make an instance; nothing where nobody makes one by hand."""
+    """Return the parameters of the constructor; nothing for classes that users do not instantiate."""
     if issubclass(cls, Enum | BaseException) or inspect.isabstract(cls):
         return ""
     if is_dataclass(cls) or hasattr(cls, "_fields"):
         return f"({', '.join(_fields(cls))})"
-    made = getattr(cls, "__init__", None)
-    return written(made, bound=True)[0] if inspect.isfunction(made) else ""
+    function = getattr(cls, "__init__", None)
+    return written(function, bound=True)[0] if inspect.isfunction(function) else ""
 
 
 def _fields(cls: type) -> Iterator[str]:
@@ -70,62 +70,60 @@ def _fields(cls: type) -> Iterator[str]:
 
 
 def _annotations(cls: type) -> dict[str, str]:
-    """Return the annotations in the body of a class and of those it inherits from, as they are written."""
+    """Return the annotations in the bodies of a class and its base classes, as written."""
     kinds: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         if base.__module__.startswith("pubench"):
             definition = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
             for line in getattr(definition, "body", ()):
                 if isinstance(line, ast.AnnAssign):
-                    kinds[ast.unparse(line.target)] = ast.unparse(
-                        _explained(line.annotation, base.__module__)
-                    )
+                    kinds[ast.unparse(line.target)] = ast.unparse(_expanded(line.annotation, base.__module__))
     return kinds
 
 
 def assigned(name: str, module: str) -> str:
-    """Return what a module assigns to a name, as it is written."""
+    """Return the value that a module assigns to a name, as written."""
     value = _assignments(module).get(name)
     if value is None:
         raise LookupError(f"{module} does not assign '{name}'.")
-    return ast.unparse(_explained(value, module))
+    return ast.unparse(_expanded(value, module))
 
 
-class _Explained(ast.NodeTransformer):
-    """Unquotes annotations, and puts what it stands for in place of a private name for a type."""
+class _AliasExpander(ast.NodeTransformer):
+    """Unquotes annotations, and expands private type aliases."""
 
     def __init__(self, module: str) -> None:
         self.module = module
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """Leave the texts of a Literal alone."""
+        """Keep the texts of a Literal."""
         literal = isinstance(node.value, ast.Name) and node.value.id == "Literal"
         return node if literal else self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """Unquote."""
+        """Unquote an annotation."""
         if isinstance(node.value, str):
             return self.generic_visit(ast.parse(node.value, mode="eval").body)
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Explain a name that is not public."""
+        """Expand a name that is not public."""
         here = vars(sys.modules[self.module]).get(node.id)
         if node.id in EXPORTS and here is getattr(pubench, node.id):
             return node
         origin = _origin(node.id, self.module)
         value = _assignments(origin).get(node.id) if origin.startswith("pubench") else None
-        return node if value is None else _explained(value, origin)
+        return node if value is None else _expanded(value, origin)
 
 
-def _explained(annotation: ast.expr, module: str) -> ast.expr:
-    explained = _Explained(module).visit(annotation)
-    assert isinstance(explained, ast.expr)  # noqa: S101 - an expression is replaced by expressions
-    return explained
+def _expanded(annotation: ast.expr, module: str) -> ast.expr:
+    expanded = _AliasExpander(module).visit(annotation)
+    assert isinstance(expanded, ast.expr)  # noqa: S101 - an expression is replaced by expressions
+    return expanded
 
 
 def _origin(name: str, module: str) -> str:
-    """Return the module that makes a name, following imports."""
+    """Return the module that defines a name, following imports."""
     source = _imports(module).get(name)
     return module if source is None or not source.startswith("pubench") else _origin(name, source)
 
@@ -141,7 +139,7 @@ def _imports(module: str) -> dict[str, str]:
 
 
 def _assignments(module: str) -> dict[str, ast.expr]:
-    """Return what the module assigns to names at its top level."""
+    """Return the values that a module assigns to names at its top level."""
     values: dict[str, ast.expr] = {}
     for line in _tree(module).body:
         targets = line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]

@@ -1,4 +1,4 @@
-"""Looks at this machine and says what pubench will find here; changes nothing."""
+"""Checks what pubench finds on this machine: versions, hardware, folders, storage, plugins; changes nothing."""
 
 import os
 import platform
@@ -10,25 +10,26 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from warnings import catch_warnings
 
-from pubench.discovery import PACKAGE, guard
+from pubench.api.discovery import PACKAGE, guard
+from pubench.api.plugin import Learner
+from pubench.api.registry import Registry
 from pubench.errors import InputError, PluginError, one_line
-from pubench.keeping import machine_cache
-from pubench.machine import cores, free_memory, memory_limit
-from pubench.paths import data_folder, runs_folder
-from pubench.plugin_api import Learner
-from pubench.registry import Registry
-from pubench.streams import silence
+from pubench.system.addresses import redacted
+from pubench.system.cache import machine_cache
+from pubench.system.machine import cores, free_memory, memory_limit
+from pubench.system.paths import data_folder, runs_folder
+from pubench.system.streams import silence
 
-#: May be read-only: data sets that are there need no writing.
+#: This folder may be read-only: data sets that are there need not be written.
 DATA = "data sets"
 _CONNECT_SECONDS = 5
 
 
 @dataclass(frozen=True)
-class Folder:
-    """A folder pubench uses: whether it can be written to, or created, and the free space there.
+class FolderStatus:
+    """A folder that pubench uses: whether it can be written to or created, and its free space.
 
-    The cache also has a limit and what is used of it.
+    The cache also has the bytes used and their limit.
     """
 
     role: str
@@ -41,7 +42,7 @@ class Folder:
 
 
 @dataclass(frozen=True)
-class Cuda:
+class CudaStatus:
     """Whether one learner can train on CUDA here; `problem` is empty if it can."""
 
     learner: str
@@ -50,8 +51,8 @@ class Cuda:
 
 
 @dataclass(frozen=True)
-class Storage:
-    """Where studies are kept, and whether it answers; `problem` is empty if it does. Passwords are masked."""
+class StorageStatus:
+    """The storage of studies; `problem` is empty if it can be used. Passwords are masked."""
 
     place: str
     problem: str
@@ -59,22 +60,22 @@ class Storage:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What was found."""
+    """The result of all checks."""
 
     versions: Mapping[str, str]
     system: str
     cores: int
     memory_bytes: int
     memory_available_bytes: int
-    cuda: tuple[Cuda, ...]
-    folders: tuple[Folder, ...]
-    storage: Storage
+    cuda: tuple[CudaStatus, ...]
+    folders: tuple[FolderStatus, ...]
+    storage: StorageStatus
     plugins: int
     plugin_problems: tuple[str, ...]
 
     @property
     def healthy(self) -> bool:
-        """Whether `pubench` can work here; a missing GPU is no illness."""
+        """Whether pubench can work here; a missing GPU is not a problem."""
         return (
             not self.storage.problem
             and not self.plugin_problems
@@ -84,8 +85,8 @@ class Diagnosis:
 
 
 def diagnose(registry: Registry, storage_url: str | None = None) -> Diagnosis:
-    """Look at versions, cores, memory, CUDA as each learner sees it, folders, storage and plugins."""
-    import psutil  # noqa: PLC0415 - heavy: only `doctor` pays for it
+    """Check versions, cores, memory, CUDA for each learner, folders, storage and plugins."""
+    import psutil  # noqa: PLC0415 - heavy imports happen when used
 
     memory = psutil.virtual_memory()
     limit = memory_limit()
@@ -108,8 +109,8 @@ def diagnose(registry: Registry, storage_url: str | None = None) -> Diagnosis:
 
 
 def _versions() -> dict[str, str]:
-    wanted = [requirement for requirement in requires(PACKAGE) or [] if "extra ==" not in requirement]
-    packages = [PACKAGE, *(re.split(r"[^\w.-]", requirement, maxsplit=1)[0] for requirement in wanted)]
+    required = [requirement for requirement in requires(PACKAGE) or [] if "extra ==" not in requirement]
+    packages = [PACKAGE, *(re.split(r"[^\w.-]", requirement, maxsplit=1)[0] for requirement in required)]
     return {"python": platform.python_version()} | {name: _version(name) for name in packages}
 
 
@@ -120,27 +121,27 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _cuda(registry: Registry) -> tuple[Cuda, ...]:
-    found = []
+def _cuda(registry: Registry) -> tuple[CudaStatus, ...]:
+    statuses = []
     for entry in registry.entries:
         if not issubclass(entry.plugin, Learner) or not entry.plugin.supports_cuda:
             continue
         try:
             with (
-                guard(entry.origin, "could not say whether it sees CUDA"),
+                guard(entry.origin, "could not check for CUDA"),
                 silence(),
                 catch_warnings(action="ignore"),
             ):
                 problem = entry.plugin.cuda_problem() or ""
         except PluginError as error:
             problem = str(error)
-        found.append(Cuda(entry.name, str(entry.origin), problem))
-    return tuple(found)
+        statuses.append(CudaStatus(entry.name, str(entry.origin), problem))
+    return tuple(statuses)
 
 
-def _folder(role: str, path: Path) -> Folder:
-    nearest = next(place for place in (path, *path.parents) if os.path.exists(place))  # noqa: PTH110 - never raises
-    return Folder(
+def _folder(role: str, path: Path) -> FolderStatus:
+    nearest = next(parent for parent in (path, *path.parents) if os.path.exists(parent))  # noqa: PTH110 - never raises
+    return FolderStatus(
         role=role,
         path=str(path),
         exists=os.path.isdir(path),  # noqa: PTH112 - never raises
@@ -149,29 +150,29 @@ def _folder(role: str, path: Path) -> Folder:
     )
 
 
-def _cache() -> Folder:
+def _cache() -> FolderStatus:
     cache = machine_cache()
-    found = _folder("cache", cache.folder)
-    return replace(found, used_bytes=cache.used_bytes, limit_bytes=cache.limit_bytes)
+    folder = _folder("cache", cache.folder)
+    return replace(folder, used_bytes=cache.used_bytes, limit_bytes=cache.limit_bytes)
 
 
-def _storage(url: str | None) -> Storage:
+def _storage(url: str | None) -> StorageStatus:
     if url is None:
-        return Storage("a journal file in each run folder", "")
+        return StorageStatus("a journal file in each run folder", "")
     from sqlalchemy import create_engine, make_url  # noqa: PLC0415
     from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError  # noqa: PLC0415
 
     try:
         address = make_url(url)
     except (ArgumentError, ValueError):
-        # The text may hold a password, so it is not repeated.
+        # The text may contain a password, so the message does not repeat it.
         raise InputError(
             "--storage is not a database address; it looks like postgresql+psycopg://user@host/name or sqlite:///file.db."
         ) from None
-    place = address.set(query={}).render_as_string(hide_password=True)
+    masked = redacted(url)
     backend = address.get_backend_name()
     if backend == "sqlite":
-        return Storage(place, _sqlite_problem(address.database))
+        return StorageStatus(masked, _sqlite_problem(address.database))
     timeout = {"connect_timeout": _CONNECT_SECONDS} if backend == "postgresql" else {}
     try:
         create_engine(address, connect_args=timeout).connect().close()
@@ -181,23 +182,23 @@ def _storage(url: str | None) -> Storage:
             if backend == "postgresql"
             else ""
         )
-        return Storage(place, f"its driver is not installed{advice}")
+        return StorageStatus(masked, f"its driver is not installed{advice}")
     except SQLAlchemyError as error:
         cause = getattr(error, "orig", None) or error
-        return Storage(place, f"no connection: {one_line(str(cause))}")
-    return Storage(place, "")
+        return StorageStatus(masked, f"no connection: {redacted(one_line(str(cause)))}")
+    return StorageStatus(masked, "")
 
 
 def _sqlite_problem(database: str | None) -> str:
-    """Return what keeps an SQLite file from being used; connecting would create it, so that is not tried."""
+    """Return why an SQLite file cannot be used; without connecting, which would create it."""
     if not database or database == ":memory:":
-        return "a study in memory is gone when the process ends; name a file"
+        return "a study in memory is lost when the process ends; name a file"
     path = Path(database).absolute()
     if path.is_dir():
         return "it is a folder; name a file in it"
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        return f"{path} can not be written"
+        return f"{path} cannot be written"
     if not path.exists():
         return ""
     with path.open("rb") as file:
-        return "" if file.read(16) in (b"", b"SQLite format 3\0") else "the file is no SQLite database"
+        return "" if file.read(16) in (b"", b"SQLite format 3\0") else "the file is not an SQLite database"

@@ -1,13 +1,13 @@
 """Every exception that pubench raises on purpose.
 
     PubenchError                    exit code 1: the work failed
-    ├── NotApplicableError          this plugin cannot run on this data; not a defect of either
+    ├── NotApplicableError          this plugin cannot run on this data; neither is at fault
     ├── FetchError                  a download failed
-    └── InputError (ValueError)     exit code 2: the caller can mend it
+    └── InputError (ValueError)     exit code 2: the caller can correct it
         ├── DataError               a file, column or array is not what it must be
         ├── ParameterError          a parameter is unknown or out of range
         └── PluginError             a plugin is at fault
-            ├── PluginLoadError     it does not import, register or keep to the contract
+            ├── PluginLoadError     it does not import, does not register or breaks the contract
             ├── ApiVersionError     it was written for another version of the contract
             ├── DuplicateNameError  two packages registered one name
             └── UnknownPluginError  nothing is registered under that name
@@ -29,11 +29,11 @@ class PubenchError(Exception):
 
 
 class NotApplicableError(PubenchError):
-    """A plugin declines a task it cannot do, for instance too few labelled rows; recorded, never a crash."""
+    """A plugin refuses a task that it cannot do, for instance with too few labelled rows; recorded, never a crash."""
 
 
 class FetchError(PubenchError):
-    """A download failed; the message has the address, and the place to put the file by hand."""
+    """A download failed; the message has the address, and the path to save the file to by hand."""
 
 
 class InputError(PubenchError, ValueError):
@@ -79,3 +79,9 @@ def suggestion(wrong: str, known: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest known name, else an empty string."""
     close = get_close_matches(wrong, list(known), n=1, cutoff=0.6)
     return f" Did you mean '{close[0]}'?" if close else ""
+
+
+def shown(text: str, length: int = 60) -> str:
+    """Return a name or value from a file for use in a message: on one line, of limited length."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[:length]}..."

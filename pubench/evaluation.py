@@ -1,6 +1,6 @@
-"""Judges scores on PU labels alone: how good, how sure, which of two is better.
+"""Evaluates scores on PU labels: AUL_PU with its interval, and which of several models is better.
 
-What the answer says without truth is here; what it cannot say is in its `notes`.
+No true labels are needed; the `notes` of a result say what it cannot tell.
 """
 
 from collections.abc import Mapping
@@ -8,31 +8,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from pubench.data.columns import as_labels, as_scores, read_columns
+from pubench.data.label_columns import parse_labels, parse_scores, read_columns
 from pubench.errors import ParameterError
 from pubench.metrics.comparison import PairwiseComparison, compare_models
-from pubench.metrics.inference import AULInterval, aul_pu_interval
-from pubench.metrics.prior import PriorBand, corrected_auc, lee_liu_score, precision_at, recall_at
+from pubench.metrics.intervals import AULInterval, aul_pu_interval
+from pubench.metrics.prior_corrected import PriorBand, corrected_auc, lee_liu_score, precision_at, recall_at
 from pubench.types import BoolVector, FloatVector, Sampling
 
 _MEANING = (
-    "AUL_PU is the chance that a labelled positive scores above a random row. It orders models as AUC does if "
-    "positives were labelled at random (SCAR); nothing in these columns can check that."
+    "AUL_PU is the probability that a labelled positive scores above a random row. It orders models as AUC does if "
+    "positives were labelled at random (SCAR); these columns cannot show whether they were."
 )
 
 
 @dataclass(frozen=True)
-class Question:
-    """What to judge and how.
+class EvaluationRequest:
+    """Which columns to evaluate, and how.
 
     Attributes:
-        label: the column that tells labelled from unlabeled rows.
-        scores: the columns to judge, the first one against the others.
-        positive: the label of positives; None where it is plain.
+        label: the column that marks labelled positives.
+        scores: the columns of scores; the first one is compared with the others.
+        positive: the label of positives; None if it is 1 or true.
         confidence: of the intervals.
-        share: also judge the top of the list: this share of rows.
-        prior: the share of positives, if somebody knows it: adds figures that depend on it.
-        sampling: how the labelled rows came to be; None: both ways, since mixing them up misleads.
+        share: also evaluate the top of the ranking: this share of rows.
+        prior: the share of positives, if known: adds figures that depend on it.
+        sampling: how the labelled rows were sampled; None: report both ways, as confusing them would be misleading.
     """
 
     label: str
@@ -46,7 +46,7 @@ class Question:
     def __post_init__(self) -> None:
         if not 0 < self.confidence < 1:
             raise ParameterError(
-                f"--confidence lies between 0 and 1, for instance 0.95; got {self.confidence:g}."
+                f"--confidence lies between 0 and 1, for example 0.95; got {self.confidence:g}."
             )
         if self.share is not None and not 0 < self.share <= 1:
             raise ParameterError(f"--share is a share of rows above 0 and up to 1; got {self.share:g}.")
@@ -57,12 +57,12 @@ class Question:
         if len(set(self.scores)) < len(self.scores):
             raise ParameterError("The same score column is named twice; there is nothing to compare.")
         if self.label in self.scores:
-            raise ParameterError(f"Column '{self.label}' can not be both the label and a score.")
+            raise ParameterError(f"Column '{self.label}' cannot be both the label and a score.")
 
 
 @dataclass(frozen=True)
 class TopShare:
-    """The top `share` of the rows of one model, judged."""
+    """The metrics of the top `share` of rows of one model."""
 
     share: float
     recall: float
@@ -71,8 +71,8 @@ class TopShare:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """What can be said of one model."""
+class ModelEvaluation:
+    """The metrics of one model."""
 
     interval: AULInterval
     auc: Mapping[Sampling, PriorBand]
@@ -80,60 +80,60 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """The answer to a `Question`."""
+class EvaluationResult:
+    """The answer to an `EvaluationRequest`; `verdicts` has a sentence per comparison."""
 
     n_rows: int
     n_labelled: int
-    models: Mapping[str, Judgement]
+    models: Mapping[str, ModelEvaluation]
     comparisons: tuple[PairwiseComparison, ...]
     verdicts: tuple[str, ...]
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoreColumns:
     """Labels and the scores of each model, read from a file."""
 
     s: BoolVector
     scores: Mapping[str, FloatVector]
 
 
-def read_scored(path: Path, question: Question) -> Scored:
-    """Read the columns that a question names; raises `DataError` with the column and row at fault."""
-    columns = read_columns(path, [question.label, *question.scores])
-    s = as_labels(columns[question.label], question.label, question.positive)
-    return Scored(s, {name: as_scores(columns[name], name) for name in question.scores})
+def read_scores(path: Path, request: EvaluationRequest) -> ScoreColumns:
+    """Read the columns that a request names; raises `DataError` with the column and row at fault."""
+    columns = read_columns(path, [request.label, *request.scores])
+    s = parse_labels(columns[request.label], request.label, request.positive)
+    return ScoreColumns(s, {name: parse_scores(columns[name], name) for name in request.scores})
 
 
-def judge(scored: Scored, question: Question) -> Evaluation:
-    """Judge every model on its own and, where there are several, against each other.
+def evaluate(columns: ScoreColumns, request: EvaluationRequest) -> EvaluationResult:
+    """Evaluate every model on its own and, if there are several, compare all pairs.
 
     Raises:
-        ParameterError: the top share that was asked for is less than a row.
+        ParameterError: the requested top share is less than one row.
     """
-    if question.share is not None and question.share * len(scored.s) < 1:
-        raise ParameterError(f"--share {question.share:g} is less than one of the {len(scored.s):,} rows.")
-    models = {name: _judge_one(scored.s, scores, question) for name, scores in scored.scores.items()}
+    if request.share is not None and request.share * len(columns.s) < 1:
+        raise ParameterError(f"--share {request.share:g} is less than one of the {len(columns.s):,} rows.")
+    models = {name: _evaluate_model(columns.s, scores, request) for name, scores in columns.scores.items()}
     comparisons = (
-        tuple(compare_models(scored.s, scored.scores, question.confidence)) if len(models) > 1 else ()
+        tuple(compare_models(columns.s, columns.scores, request.confidence)) if len(models) > 1 else ()
     )
     first = next(iter(models.values())).interval
-    return Evaluation(
-        n_rows=len(scored.s),
-        n_labelled=int(scored.s.sum()),
+    return EvaluationResult(
+        n_rows=len(columns.s),
+        n_labelled=int(columns.s.sum()),
         models=models,
         comparisons=comparisons,
         verdicts=tuple(verdict(pair, len(comparisons)) for pair in comparisons),
-        notes=_notes(first, question),
+        notes=_notes(first, request),
     )
 
 
-def _judge_one(s: BoolVector, scores: FloatVector, question: Question) -> Judgement:
-    return Judgement(
-        interval=aul_pu_interval(s, scores, question.confidence),
-        auc={} if question.prior is None else _corrected(s, scores, question.prior, question.sampling),
-        top=None if question.share is None else _top(s, scores, question.share, question.prior),
+def _evaluate_model(s: BoolVector, scores: FloatVector, request: EvaluationRequest) -> ModelEvaluation:
+    return ModelEvaluation(
+        interval=aul_pu_interval(s, scores, request.confidence),
+        auc={} if request.prior is None else _corrected(s, scores, request.prior, request.sampling),
+        top=None if request.share is None else _top(s, scores, request.share, request.prior),
     )
 
 
@@ -154,9 +154,9 @@ def _top(s: BoolVector, scores: FloatVector, share: float, prior: float | None) 
 
 
 def verdict(pair: PairwiseComparison, pairs: int = 1) -> str:
-    """Say in one sentence which of two models is better, or that it cannot be told.
+    """Return a sentence that says which of two models is better, or that it cannot be told.
 
-    With several `pairs` the p-value is Holm's, which accounts for looking at all of them; it alone decides.
+    With several `pairs` only Holm's p-value counts, which corrects for the number of comparisons.
     """
     result = pair.comparison
     evidence = (
@@ -177,14 +177,14 @@ def percent(share: float) -> str:
     return f"{100 * share:.6g}%"
 
 
-def _notes(interval: AULInterval, question: Question) -> tuple[str, ...]:
+def _notes(interval: AULInterval, request: EvaluationRequest) -> tuple[str, ...]:
     notes = [_MEANING]
     if interval.note:
         notes.append(interval.note)
-    if question.prior is not None:
+    if request.prior is not None:
         notes.append(
-            f"AUC and precision rest on the given share of positives ({question.prior:g}). Their ranges are what other "
-            "shares would give, from half of it (or the labelled share, if that is more) to twice; sampling error, the "
-            "width of AUL_PU's interval, comes on top."
+            f"AUC and precision depend on the given share of positives ({request.prior:g}). Their ranges are the values for "
+            "other shares, from half of it (or the labelled share, if that is more) to twice; sampling error, the width "
+            "of AUL_PU's interval, comes in addition."
         )
     return tuple(notes)

@@ -1,9 +1,9 @@
-"""Randomness: a root seed and a path of names give a stream; nobody else makes generators.
+"""Randomness: a root seed and a path of names give a stream; all generators are made here.
 
     Seed(7).child("fold", 2).child("member", 13).generator()
 
-A stream depends on its path alone, never on what was drawn before or beside it: member 13 is the same trained
-alone, in a crowd or on another machine.
+A stream depends on its path alone, never on what was drawn before or elsewhere: member 13 is the same whether it is
+trained alone, among others or on another machine.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ def _spawn_key(path: tuple[Name, ...]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Seed:
-    """A node of the seed tree: hashable, comparable, and cheap to send to another process."""
+    """A node of the seed tree: hashable, comparable, and small to send to another process."""
 
     root: int
     path: tuple[Name, ...] = ()
@@ -38,7 +38,7 @@ class Seed:
             raise ParameterError(f"A seed is a whole number from 0 up; got {self.root}.")
 
     def child(self, *names: Name) -> "Seed":
-        """Return the node below this one along `names`; numpy's integers are as good as Python's."""
+        """Return the node below this one along `names`; NumPy's integers count as Python's."""
         return Seed(
             self.root, (*self.path, *(name if isinstance(name, str) else index(name) for name in names))
         )

@@ -1,7 +1,7 @@
-"""The sealed truth: which rows really are positive.
+"""The sealed truth: the true labels.
 
-This is a module of its own so that "label-free" is a fact of the import graph. Nothing that trains, tunes or
-selects can reach it, directly or through others; `pyproject.toml` states that and a test checks it.
+It is a module of its own so that "label-free" is a fact of the import graph: nothing that trains, tunes or selects
+can import it, directly or through others. `pyproject.toml` states that and a test checks it.
 """
 
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from pubench.types import BoolVector, IndexVector, as_labels
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Truth:
-    """True labels, opened by evaluation alone.
+    """True labels, which only evaluation reads.
 
     Attributes:
-        y: shape (n_rows,), bool: True for a positive row. Not shown by `repr`, so that no log carries it.
+        y: shape (n_rows,), bool: True for a positive row. Not shown by `repr`, so that no log contains it.
     """
 
     y: BoolVector

@@ -2,9 +2,9 @@
 
     Table, PUData -> Split -> Affinity -> Tags -> Scores
 
-Arrays inside a value are read-only views: a stage can look at what it is given and can not change it. Whoever makes a
-value hands its arrays over and leaves them alone from then on; copying a table of a million rows is not free.
-The true labels are not here: see `pubench.truth`, which training and tuning can not import.
+Arrays inside a value are read-only views: a stage can read what it is given and cannot change it. Whoever makes a
+value must not change its arrays afterwards; they are not copied, because copying a table of a million rows is expensive.
+The true labels are not here: see `pubench.truth`, which training and tuning cannot import.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a view of `array` that can not be written through; `array` itself stays as it was."""
+    """Return a view of `array` that is not writeable; `array` itself stays as it was."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -49,18 +49,18 @@ def _vector(values: npt.ArrayLike, dtype: type[np.generic], name: str) -> npt.ND
 
 
 def as_labels(values: npt.ArrayLike, name: str) -> BoolVector:
-    """Return labels as a read-only bool vector; refuses anything but bool or exact 0 and 1, -1 above all."""
+    """Return labels as a read-only bool vector; anything but bool or exactly 0 and 1, such as -1, is refused."""
     array = np.asarray(values)
     if array.ndim != 1:
         raise DataError(f"{name} must be one-dimensional; it has shape {array.shape}.")
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
-        raise DataError(f"{name} holds something else than 0 and 1, or true and false.")
+        raise DataError(f"{name} holds values other than 0 and 1, or true and false.")
     return read_only(array.astype(np.bool_, copy=False))
 
 
 @dataclass(frozen=True)
 class Feature:
-    """One column: its name, its kind and, for a categorical one, what each code stands for.
+    """One column: its name, its kind and, for a categorical one, the text of each code.
 
     A categorical column holds codes 0, 1, ... into `categories`; a boolean one holds 0 and 1; a date holds days
     since 1970-01-01. NaN is missing in every kind.
@@ -126,7 +126,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class PUData:
-    """What is known before any truth: features and which rows are labelled positive.
+    """Positive-unlabeled data: features, and which rows are labelled positive.
 
     Attributes:
         X: the features of all rows.
@@ -196,15 +196,15 @@ class Affinity:
 
     @property
     def expected_positives(self) -> float:
-        """E in the paper: how many unlabeled rows are expected to be tagged positive."""
+        """E in the paper: the expected number of unlabeled rows that are tagged positive."""
         return float(self.values.sum())
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Tags spelled out for a learner that knows two classes only: `rows[i]` is `positive[i]` with `weight[i]`.
+    """Tags as examples for a learner of two classes: `rows[i]` is `positive[i]` with `weight[i]`.
 
-    A row of a soft tag stands here twice, as a positive and as a negative one that share its weight.
+    A row with a soft tag appears twice, as a positive and as a negative example that share its weight.
     """
 
     rows: IndexVector
@@ -217,13 +217,16 @@ class Tags:
     """The labels one member is trained on.
 
     Attributes:
-        positive: shape (n_rows,), float64 in [0, 1]: 1 or 0 in a hard tag, a share between them in a soft one. Among
-            the rows that count something is positive and something negative.
-        weight: shape (n_rows,), float64 >= 0; a row of weight 0 is as good as absent. None: all rows count 1.
+        positive: shape (n_rows,), float64 in [0, 1]: 1 or 0 is a hard tag, a share between them a soft one. The rows
+            that count are neither all positive nor all negative.
+        weight: shape (n_rows,), float64 >= 0; a row of weight 0 does not count. None: all rows have weight 1.
+        stop: tags of rows that are not trained on, and that a learner may watch to stop early: those that count in `stop` do
+            not count here. None: there are none, and training goes on to its end.
     """
 
     positive: FloatVector
     weight: FloatVector | None = None
+    stop: "Tags | None" = None
 
     def __post_init__(self) -> None:
         positive = _vector(self.positive, np.float64, "Tags")
@@ -235,10 +238,12 @@ class Tags:
             if weight.shape != self.positive.shape or not np.all((weight >= 0) & np.isfinite(weight)):
                 raise DataError("Weights of tags are finite, not negative, and one per row.")
             _freeze(self, "weight", weight)
+        if self.stop is not None and np.intersect1d(self.counted, self.stop.counted).size:
+            raise DataError("A row that is trained on cannot tell when to stop.")
         tagged = self.positive[self.counted]
         if np.all(tagged == 1) or not tagged.any():
             raise DataError(
-                "Tags need a positive and a negative row among those that count; a learner tells two classes."
+                "Tags need a positive and a negative row among those that count; a learner separates two classes."
             )
 
     @property
@@ -252,7 +257,7 @@ class Tags:
         return bool(np.all((self.positive == 0) | (self.positive == 1)))
 
     def examples(self) -> Examples:
-        """Return the same as hard labels: the rows that count, those with a soft tag twice."""
+        """Return the rows that count as examples, those with a soft tag twice."""
         rows = self.counted
         weight = None if self.weight is None else self.weight[rows]
         if self.are_hard:
@@ -266,7 +271,7 @@ class Tags:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """One finite float64 per row; a higher score means more likely positive. Only their order is promised."""
+    """One finite float64 per row; a higher score means more likely positive. Only their order matters."""
 
     values: FloatVector
 
@@ -278,47 +283,47 @@ class Scores:
         _freeze(self, "values", values)
 
 
-class Keep(Protocol):
-    """Keeps arrays that are dear to compute: `keep(key, make)` is `make()`, or what it returned for this key before.
+class Cache(Protocol):
+    """A cache of arrays that are expensive to compute: `cache(key, make)` is `make()`, or its earlier result.
 
-    The key must name everything that decides the result; see `pubench.content_key`.
+    The key must be made of everything that decides the result; see `pubench.content_key`.
     """
 
     def __call__(self, key: str, make: Callable[[], Arrays], /) -> Arrays:
-        """Return the arrays of this key."""
+        """Return the arrays of this key, read-only."""
 
 
-def make_anew(key: str, make: Callable[[], Arrays], /) -> Arrays:  # noqa: ARG001 - the protocol's signature
-    """Keep nothing."""
+def no_cache(key: str, make: Callable[[], Arrays], /) -> Arrays:  # noqa: ARG001 - the protocol's signature
+    """Compute without a cache."""
     return make()
 
 
-def tell_nobody(share: float, /) -> None:
-    """Take note of progress and do nothing."""
+def ignore_progress(share: float, /) -> None:
+    """Ignore the progress."""
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What a plugin may use, and whom it tells.
+    """What a plugin may use, and how it reports progress.
 
     Attributes:
-        n_threads: so many threads may work at once; a plugin starts no process.
+        n_threads: the number of threads that may work at once; a plugin starts no process.
         device: where to compute, for learners that have a choice.
-        keep: a cache for what is dear to compute and needed again; results are the same without it.
-        progress: told now and then, never from two threads at once, which share of the work is done, in [0, 1].
-            What it raises ends the work and goes through: so work is cancelled.
-        until: on the clock of `time.monotonic`; an ensemble that is still being trained then may do with fewer
-            members, and says how many it has. What is trained in time does not depend on it.
+        keep: a cache for what is expensive to compute and needed again; results are the same without it.
+        progress: called from time to time, never from two threads at once, with the share of the work that is done,
+            in [0, 1]. An exception that it raises ends the work and passes through: this cancels the work.
+        until: a deadline on the clock of `time.monotonic`; an ensemble that is still being trained then may stop with
+            fewer members, and says how many it has. What is trained in time does not depend on it.
     """
 
     n_threads: int = 1
     device: Device = "cpu"
-    keep: Keep = make_anew
-    progress: Callable[[float], None] = tell_nobody
+    keep: Cache = no_cache
+    progress: Callable[[float], None] = ignore_progress
     until: float = float("inf")
 
     def part(self, start: float, stop: float) -> "Resources":
-        """Return the same for a part of the work, whose progress goes from `start` to `stop`."""
+        """Return the same resources for a part of the work, whose progress runs from `start` to `stop`."""
         return replace(self, progress=partial(_between, self.progress, start, stop))
 
 
@@ -327,7 +332,7 @@ def _between(progress: Callable[[float], None], start: float, stop: float, share
 
 
 class Status(StrEnum):
-    """How a run ended."""
+    """How a run ended: the status of its record."""
 
     OK = "ok"
     FAILED = "failed"

@@ -55,7 +55,7 @@ def test_integers_fit_libraries(root: int) -> None:
     assert 0 <= Seed(root).integer() < 2**31
 
 
-def test_seeds_travel_to_workers() -> None:
+def test_seeds_can_be_sent_to_workers() -> None:
     assert pickle.loads(pickle.dumps(Seed(1).child("fold", 2))) == Seed(1).child("fold", 2)  # noqa: S301 - our own bytes
 
 

@@ -1,4 +1,4 @@
-"""The values that flow: what they accept, and that nobody can change them."""
+"""The values that flow through pubench: what they accept, and that they cannot be changed."""
 
 import pickle
 
@@ -24,7 +24,7 @@ X = np.arange(12.0).reshape(6, 2)
 S = np.array([1, 0, 0, 1, 0, 0], dtype=bool)
 
 
-def test_arrays_inside_a_value_can_not_be_written() -> None:
+def test_arrays_inside_a_value_cannot_be_written() -> None:
     data = PUData(Table.from_array(X), S)
     for array in (data.X.values, data.s, Truth(S).y, Scores(X[:, 0]).values):
         with pytest.raises(ValueError, match="read-only"):
@@ -114,7 +114,7 @@ def test_rows_of_weight_zero_do_not_count() -> None:
         ([], None),
     ],
 )
-def test_tags_hold_both_classes_among_the_rows_that_count(positive: np.ndarray, weight: np.ndarray) -> None:
+def test_tags_have_both_classes_among_the_rows_that_count(positive: np.ndarray, weight: np.ndarray) -> None:
     with pytest.raises(DataError, match="a positive and a negative"):
         Tags(positive, weight)
 
@@ -142,7 +142,7 @@ def test_tags_and_weights_are_vectors() -> None:
             Tags(positive, weight)
 
 
-def test_tags_are_float_and_can_not_be_written() -> None:
+def test_tags_are_float_and_cannot_be_written() -> None:
     tags = Tags(S, np.array([0, 1, 2, 3, 4, 5]))
     assert tags.weight is not None
     for array in (tags.positive, tags.weight):
@@ -156,7 +156,7 @@ def test_tags_are_hard_when_every_row_is_of_one_class() -> None:
     assert not Tags(np.array([1.0, 0.0, 0.5])).are_hard
 
 
-def test_hard_tags_are_examples_as_they_stand() -> None:
+def test_hard_tags_are_examples_as_they_are() -> None:
     examples = Tags(S).examples()
     assert examples.rows.tolist() == [0, 1, 2, 3, 4, 5]
     assert examples.positive.tolist() == S.tolist()
@@ -183,7 +183,7 @@ def test_soft_tags_without_weights_count_one_a_row() -> None:
 
 
 @given(st.data())
-def test_examples_weigh_what_the_tags_do(data: st.DataObject) -> None:
+def test_examples_have_the_weight_of_the_tags(data: st.DataObject) -> None:
     share = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1))
     free = data.draw(st.lists(st.tuples(share, st.one_of(st.just(0.0), st.floats(1e-3, 1e3))), max_size=20))
     positive, weight = np.array([(1.0, 1.0), (0.0, 1.0), *free]).T
@@ -201,7 +201,7 @@ def test_examples_weigh_what_the_tags_do(data: st.DataObject) -> None:
     np.testing.assert_allclose(both, weight, rtol=1e-12, atol=0)
 
 
-def test_without_a_cache_all_is_made_anew_and_nobody_is_told() -> None:
+def test_without_a_cache_results_are_made_again_and_progress_is_ignored() -> None:
     calls = []
 
     def make() -> dict[str, np.ndarray]:
@@ -215,7 +215,7 @@ def test_without_a_cache_all_is_made_anew_and_nobody_is_told() -> None:
     resources.progress(0.5)
 
 
-def test_resources_compare_and_travel_to_other_processes() -> None:
+def test_resources_compare_and_can_be_sent_to_other_processes() -> None:
     assert Resources() == Resources(n_threads=1)
     assert Resources() != Resources(n_threads=2)
     assert hash(Resources()) == hash(Resources())
@@ -234,5 +234,5 @@ def test_scores_are_finite() -> None:
         Scores(np.array([0.0, np.nan]))
 
 
-def test_truth_does_not_show_itself() -> None:
+def test_truth_is_not_shown_by_repr() -> None:
     assert "True" not in repr(Truth(S))

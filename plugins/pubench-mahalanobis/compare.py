@@ -24,8 +24,8 @@ from pubench import (
     draw_view,
     holdout,
 )
-from pubench.data.sources import Wanted, open_dataset
-from pubench.registry import load_registry
+from pubench.api.registry import load_registry
+from pubench.data.sources import DatasetRequest, open_dataset
 
 from pubench_mahalanobis import Mahalanobis
 
@@ -35,7 +35,7 @@ THREADS = 2
 
 def view_of(name: str) -> PUData:
     """Return a data set with half of its positives labelled."""
-    dataset = open_dataset(Wanted(name), load_registry()).dataset
+    dataset = open_dataset(DatasetRequest(name), load_registry()).dataset
     if dataset.truth is None:
         raise SystemExit(f"{name} has no true labels to draw a view from.")
     return draw_view(dataset.X, dataset.truth, Labelling(0.5), Seed(0)).data
@@ -54,7 +54,7 @@ def quality(similarity: Similarity, data: PUData) -> list[float]:
 
 
 def seconds(similarity: Similarity, data: PUData) -> float:
-    """Return how long the second of two fits takes: the first one loads and compiles."""
+    """Return the seconds of the second of two fits: the first one loads and compiles."""
     embedded = PUData(Embedding().fit(data.X).transform(data.X), data.s)
     for _ in range(2):
         began = time.perf_counter()

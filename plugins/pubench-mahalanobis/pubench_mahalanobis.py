@@ -2,11 +2,11 @@
 
     value(x) = exp(-d(x)^2 / 2h^2),   d(x)^2 = the r-th smallest (x - p)' S^-1 (x - p) over labelled p
 
-S is the covariance of all rows, shrunk towards a multiple of the identity: features that say the same count
-once, where Euclidean distances count them twice. A rank r above 1 asks for several labelled rows nearby: a
-single one that stands in the midst of the others would draw all tags to its neighbours. The width h is such
-that the values of all unlabeled rows sum to a given number per labelled row: a Gaussian has no natural width,
-and half of the table might be tagged positive.
+S is the covariance of all rows, shrunk towards a multiple of the identity: redundant features count once,
+where Euclidean distances count them twice. With a rank r above 1 several labelled rows must be near: else a
+single one in a dense region would attract all tags to its neighbours. The width h is such that the values of
+all unlabeled rows sum to a given number per labelled row: a Gaussian has no natural width, and half of the
+table might be tagged positive.
 
 Only distances to labelled rows are needed, so the work grows with rows x labelled rows, not with rows x rows.
 """
@@ -36,15 +36,15 @@ pubench_api = 1
 
 Matrix: TypeAlias = npt.NDArray[np.float64]
 
-#: Distances are computed for so many rows at a time: all of them at once may not fit into memory.
+#: Rows for which distances are computed together: all at once may not fit into memory.
 BLOCK = 1024
-#: So many halvings of an interval settle the width to more digits than a float has.
+#: Halvings of an interval, enough for more digits than a float has.
 HALVINGS = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Positives:
-    """The labelled rows as something to measure distances to.
+    """The labelled rows, to which distances are measured.
 
     Attributes:
         whitening: shape (n_features, n_features); makes Mahalanobis distances of Euclidean ones.
@@ -79,7 +79,7 @@ class Positives:
 
 
 def width_for(squares: FloatVector, total: float) -> float:
-    """Return the width at which exp(-squares / 2 width^2) sums to `total`, or the nearest that can be.
+    """Return the width at which exp(-squares / 2 width^2) sums to `total`, or the nearest that is possible.
 
     The sum rises with the width, from the number of rows at distance 0 to that of all.
     """
@@ -97,7 +97,7 @@ def width_for(squares: FloatVector, total: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class FittedMahalanobis(FittedSimilarity):
-    """What was learned from a table.
+    """The labelled rows, the width, and the values of a table.
 
     Attributes:
         positives: the labelled rows.

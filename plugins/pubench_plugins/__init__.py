@@ -8,10 +8,13 @@ from pubench_plugins.datasets.aps import APS, APSPart
 from pubench_plugins.datasets.bank import Bank1, Bank2, Bank3
 from pubench_plugins.datasets.bank_marketing import BankMarketing
 from pubench_plugins.datasets.creditcard import CreditCard
+from pubench_plugins.datasets.digits import Digits
 from pubench_plugins.learners.catboost import CatBoost
+from pubench_plugins.learners.forest import Forest
 from pubench_plugins.learners.histgb import HistGB
 from pubench_plugins.learners.lightgbm import LightGBM
 from pubench_plugins.learners.logistic import Logistic
+from pubench_plugins.learners.mlp import MLP
 from pubench_plugins.learners.xgboost import XGBoost
 from pubench_plugins.methods.bagging import Bagging
 from pubench_plugins.methods.elkan import Elkan
@@ -35,7 +38,8 @@ pubench_api = 1
 def pubench_register_datasets(register: Callable[[type[DatasetLoader]], None]) -> None:
     """Add the paper's data sets, those of the banks as stand-ins, and other public ones."""
     loaders: list[type[DatasetLoader]] = [Bank1, Bank2, Bank3, CreditCard, APS, APSPart, BankMarketing]
-    for loader in [*loaders, *ADBENCH]:
+    loaders += [Digits, *ADBENCH]
+    for loader in loaders:
         register(loader)
 
 
@@ -49,7 +53,7 @@ def pubench_register_similarities(register: Callable[[type[Similarity]], None]) 
 @hookimpl
 def pubench_register_learners(register: Callable[[type[Learner]], None]) -> None:
     """Add the base learners."""
-    for learner in (XGBoost, LightGBM, CatBoost, HistGB, Logistic):
+    for learner in (XGBoost, LightGBM, CatBoost, HistGB, Forest, Logistic, MLP):
         register(learner)
 
 

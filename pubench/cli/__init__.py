@@ -1,4 +1,4 @@
-"""The command line: each command parses, makes one call and renders. Only `render/` knows rich.
+"""The command line: each command parses, makes one call and prints the result. Only `render/` uses rich.
 
-Command modules import nothing heavy at the top, so that `pubench --help` answers at once.
+Command modules import nothing heavy at the top, so that `pubench --help` is fast.
 """

@@ -1,36 +1,18 @@
-"""`pubench datasets`: what there is, what it looks like, where it is, and names of your own."""
+"""`pubench datasets`: list, describe and download data sets, and give files a name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
-from pubench.cli.completion import complete_dataset
-from pubench.cli.options import examples, json_option, plugin_options
+from pubench.cli.options import column_options, complete_dataset, examples, json_option, plugin_options
 from pubench.cli.plugins import open_registry
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def column_options(command: Command) -> Command:
-    """Add the options that say what the columns of a file mean."""
-    for option in (
-        click.option("--id", "id_column", metavar="COL", help="A column to keep as an id; never a feature."),
-        click.option("--drop", multiple=True, metavar="COL", help="A column to leave out; may be repeated."),
-        click.option(
-            "--positive", metavar="VALUE", help="The label of positives, where it is not 1 or true."
-        ),
-        click.option("--label", metavar="COL", help="The column that marks labelled positives."),
-    ):
-        command = option(command)
-    return command
 
 
 @click.group(epilog=examples("pubench datasets list", "pubench datasets info mine.csv --label bought"))
 def datasets() -> None:
-    """Show, fetch and name data sets."""
+    """List, describe, download and name data sets."""
 
 
 @datasets.command("list", epilog=examples("pubench datasets list", "pubench datasets list --json"))
@@ -39,14 +21,14 @@ def datasets() -> None:
 def list_datasets(*, plugin_files: Sequence[Path], strict_plugins: bool, as_json: bool) -> None:
     """List all data sets and where each one is."""
     from pubench.cli.render import terminal  # noqa: PLC0415 - heavy imports happen when used
-    from pubench.cli.render.datasets import dataset_table  # noqa: PLC0415
+    from pubench.cli.render.datasets_view import print_datasets  # noqa: PLC0415
     from pubench.data.catalogue import catalogue  # noqa: PLC0415
 
     rows = [asdict(entry) for entry in catalogue(open_registry(plugin_files, strict=strict_plugins))]
     if as_json:
         terminal.print_json({"datasets": rows})
     else:
-        dataset_table(rows)
+        print_datasets(rows)
 
 
 @datasets.command(
@@ -58,7 +40,7 @@ def list_datasets(*, plugin_files: Sequence[Path], strict_plugins: bool, as_json
 )
 @click.argument("name", metavar="NAME|FILE", shell_complete=complete_dataset)
 @column_options
-@click.option("--rows", type=int, metavar="N", help="Look at a draw of about N rows with the same rates.")
+@click.option("--rows", type=int, metavar="N", help="Use a sample of about N rows with the same rates.")
 @plugin_options
 @json_option
 def info(  # noqa: PLR0913 - a command's options
@@ -73,23 +55,23 @@ def info(  # noqa: PLR0913 - a command's options
     strict_plugins: bool,
     as_json: bool,
 ) -> None:
-    """Show what is in a data set or in a file of yours.
+    """Describe a data set or a file.
 
-    Counts, positives, types, missing values, source and licence, and what pubench noticed. Downloads nothing.
+    Counts, positives, types, missing values, source and licence, and notices. Downloads nothing.
     """
     from pubench.cli.render import terminal  # noqa: PLC0415
-    from pubench.cli.render.datasets import dataset_card  # noqa: PLC0415
+    from pubench.cli.render.datasets_view import print_dataset  # noqa: PLC0415
     from pubench.data.catalogue import describe  # noqa: PLC0415
-    from pubench.data.sources import Wanted  # noqa: PLC0415
+    from pubench.data.sources import DatasetRequest  # noqa: PLC0415
 
-    wanted = Wanted(name, label, positive, tuple(drop), id_column, rows)
+    request = DatasetRequest(name, label, positive, tuple(drop), id_column, rows)
     registry = open_registry(plugin_files, strict=strict_plugins)
     with terminal.busy(f"Reading {name}"):
-        answer = asdict(describe(wanted, registry))
+        description = asdict(describe(request, registry))
     if as_json:
-        terminal.print_json(answer)
+        terminal.print_json(description)
     else:
-        dataset_card(answer)
+        print_dataset(description)
 
 
 @datasets.command(epilog=examples("pubench datasets fetch creditcard mammography"))
@@ -97,25 +79,25 @@ def info(  # noqa: PLR0913 - a command's options
 @plugin_options
 @json_option
 def fetch(names: Sequence[str], *, plugin_files: Sequence[Path], strict_plugins: bool, as_json: bool) -> None:
-    """Download data sets now; what is here already is not fetched again."""
+    """Download data sets that are not here yet."""
     from pubench.cli.render import terminal  # noqa: PLC0415
     from pubench.data.sources import fetch_dataset  # noqa: PLC0415
     from pubench.errors import FetchError  # noqa: PLC0415
 
     registry = open_registry(plugin_files, strict=strict_plugins)
-    places: dict[str, list[str]] = {}
+    paths: dict[str, list[str]] = {}
     failed: list[FetchError] = []
     for name in names:
         try:
-            with terminal.progress(f"Fetching {name}") as advance:
-                places[name] = [str(path) for path in fetch_dataset(name, registry, advance)]
-        except FetchError as error:  # the others may still be had
+            with terminal.byte_progress(f"Fetching {name}") as progress:
+                paths[name] = [str(path) for path in fetch_dataset(name, registry, progress)]
+        except FetchError as error:  # the other downloads may still succeed
             failed.append(error)
             continue
         if not as_json:
-            click.echo(f"{name}: {', '.join(places[name]) or 'generated when used, nothing to fetch'}")
+            click.echo(f"{name}: {', '.join(paths[name]) or 'generated when used, nothing to fetch'}")
     if as_json:
-        terminal.print_json(places)
+        terminal.print_json(paths)
     for failure in failed[:-1]:
         terminal.warn(str(failure))
     if failed:
@@ -131,7 +113,7 @@ def fetch(names: Sequence[str], *, plugin_files: Sequence[Path], strict_plugins:
 @click.argument("name")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @column_options
-@click.option("--replace", is_flag=True, help="Change a name that was added before.")
+@click.option("--replace", is_flag=True, help="Replace a name that was added before.")
 @json_option
 def add(  # noqa: PLR0913 - a command's options
     name: str,
@@ -144,39 +126,37 @@ def add(  # noqa: PLR0913 - a command's options
     replace: bool,
     as_json: bool,
 ) -> None:
-    """Give a file of yours a name, for --dataset NAME.
+    """Give a file a name, for --dataset NAME.
 
-    The file is read once to make sure that it can be. It stays where it is, and a name of yours goes before a built-in
-    one: registered as bank1, your table is bank1.
+    The file is read once to check it. It is not moved or copied, and your name takes precedence over a built-in one: a
+    file added as bank1 is used for bank1.
     """
     from pubench.cli.render import terminal  # noqa: PLC0415
     from pubench.data.aliases import add_alias, check_free  # noqa: PLC0415
-    from pubench.data.reading import FileSpec, read_file  # noqa: PLC0415
     from pubench.data.sources import aliases_folder  # noqa: PLC0415
+    from pubench.data.user_file import FileSpec, read_file  # noqa: PLC0415
 
     spec = FileSpec(file, label, positive, tuple(drop), id_column)
     check_free(aliases_folder(), name, replace=replace)
     with terminal.busy(f"Reading {file.name}"):
-        read = read_file(spec)
-    for notice in read.notices:
+        contents = read_file(spec)
+    for notice in contents.notices:
         terminal.notice(notice)
     add_alias(aliases_folder(), name, spec, replace=replace)
-    table = read.dataset.X
+    table = contents.dataset.X
     if as_json:
         terminal.print_json(
             {"name": name, "path": str(file.absolute()), "rows": table.n_rows, "features": table.n_features}
         )
     else:
-        click.echo(
-            f"{name} stands for {file.absolute()}: {table.n_rows:,} rows, {table.n_features} features."
-        )
+        click.echo(f"{name} is {file.absolute()}: {table.n_rows:,} rows, {table.n_features} features.")
 
 
 @datasets.command(epilog=examples("pubench datasets remove mine"))
 @click.argument("name", shell_complete=complete_dataset)
 @json_option
 def remove(name: str, *, as_json: bool) -> None:
-    """Forget a name that was added; the file itself stays."""
+    """Remove a name that was added; the file itself stays."""
     from pubench.cli.render import terminal  # noqa: PLC0415
     from pubench.data.aliases import remove_alias  # noqa: PLC0415
     from pubench.data.sources import aliases_folder  # noqa: PLC0415
@@ -185,4 +165,4 @@ def remove(name: str, *, as_json: bool) -> None:
     if as_json:
         terminal.print_json({"name": name, "path": str(spec.path)})
     else:
-        click.echo(f"{name} is forgotten; {spec.path} is still there.")
+        click.echo(f"{name} is removed; the file {spec.path} is still there.")

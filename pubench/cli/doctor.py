@@ -29,18 +29,19 @@ def doctor(
     strict_plugins: bool,
     as_json: bool,
 ) -> None:
-    """Say what pubench finds on this machine.
+    """Check this machine: what pubench finds here.
 
-    Versions, cores, memory, CUDA as each learner sees it, folders, storage, plugins. Changes nothing. Exit code 1 if something is wrong; a missing GPU is not.
+    Versions, cores, memory, CUDA for each learner, folders, storage and plugins. Changes nothing. Exit code 1 if
+    something is wrong; a missing GPU is not an error.
     """
     from pubench.cli.render import terminal  # noqa: PLC0415 - heavy imports happen when used
-    from pubench.cli.render.doctor import diagnosis as show  # noqa: PLC0415
+    from pubench.cli.render.doctor_view import print_diagnosis  # noqa: PLC0415
     from pubench.doctor import diagnose  # noqa: PLC0415
 
-    with terminal.busy("Looking at this machine"):
+    with terminal.busy("Checking this machine"):
         diagnosis = diagnose(open_registry(plugin_files, strict=strict_plugins), storage)
     if as_json:
         terminal.print_json(asdict(diagnosis) | {"healthy": diagnosis.healthy})
     else:
-        show(diagnosis)
+        print_diagnosis(diagnosis)
     ctx.exit(0 if diagnosis.healthy else 1)

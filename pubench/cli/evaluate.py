@@ -12,14 +12,14 @@ from pubench.cli.options import examples, json_option
 if TYPE_CHECKING:
     from pubench.types import Sampling
 
-PICTURES = (".png", ".svg", ".pdf")
+PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
-def _picture(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
+def _check_plot(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:  # noqa: ARG001
     if value is None:
         return None
-    if value.suffix.lower() not in PICTURES:
-        raise click.BadParameter(f"'{value}' must end in {', '.join(PICTURES)}.")
+    if value.suffix.lower() not in PLOT_SUFFIXES:
+        raise click.BadParameter(f"'{value}' must end in {', '.join(PLOT_SUFFIXES)}.")
     if not value.absolute().parent.is_dir():
         raise click.BadParameter(f"folder '{value.parent}' does not exist.")
     return value
@@ -35,16 +35,23 @@ def _picture(ctx: click.Context, param: click.Parameter, value: Path | None) -> 
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path))
 @click.option("--label", required=True, metavar="COL", help="The column that marks labelled positives.")
 @click.option(
-    "--score", required=True, metavar="COL", help="The column of scores to judge; higher is more positive."
+    "--score", required=True, metavar="COL", help="The column of scores to evaluate; higher is more positive."
 )
 @click.option(
-    "--against", multiple=True, metavar="COL", help="Another model's scores to compare with; may be repeated."
+    "--against",
+    multiple=True,
+    metavar="COL",
+    help="A column of another model's scores to compare with; may be repeated.",
 )
-@click.option("--positive", metavar="VALUE", help="The label of positives, where it is not 1 or true.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--share", type=float, metavar="P", help="Also judge the top P of the rows, for instance 0.01.")
+@click.option("--positive", metavar="VALUE", help="The label of positives, if it is not 1 or true.")
 @click.option(
-    "--prior", type=float, metavar="P", help="The share of positives, if you know it: adds an AUC band."
+    "--confidence", type=float, default=0.95, show_default=True, help="Confidence level of the intervals."
+)
+@click.option(
+    "--share", type=float, metavar="P", help="Also evaluate the top P of the rows, for example 0.01."
+)
+@click.option(
+    "--prior", type=float, metavar="P", help="The share of positives, if known: adds a range for AUC."
 )
 @click.option(
     "--sampling",
@@ -55,8 +62,8 @@ def _picture(ctx: click.Context, param: click.Parameter, value: Path | None) -> 
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
-    callback=_picture,
-    help="Draw the lift curves here.",
+    callback=_check_plot,
+    help="Write the lift curves to this .png, .svg or .pdf file.",
 )
 @json_option
 def evaluate(  # noqa: PLR0913 - a command's options
@@ -73,23 +80,24 @@ def evaluate(  # noqa: PLR0913 - a command's options
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    """Judge scores without negative labels, or compare models.
+    """Evaluate scores without negative labels, or compare models.
 
-    FILE is CSV or Parquet, a row per customer, a column per model. Prints AUL_PU, how sure it is, and who wins.
+    FILE is CSV or Parquet, with a column of scores per model. Prints AUL_PU with its interval, and which model is better.
     """
     from pubench.cli.render import terminal  # noqa: PLC0415 - heavy imports happen when used
-    from pubench.cli.render.evaluation import evaluation as show  # noqa: PLC0415
-    from pubench.evaluation import Question, judge, read_scored  # noqa: PLC0415
-    from pubench.pictures import save_lift_curves  # noqa: PLC0415
+    from pubench.cli.render.evaluation_view import print_evaluation  # noqa: PLC0415
+    from pubench.evaluation import EvaluationRequest, read_scores  # noqa: PLC0415
+    from pubench.evaluation import evaluate as evaluate_columns  # noqa: PLC0415
+    from pubench.metrics.lift_display import save_lift_curves  # noqa: PLC0415
 
-    question = Question(label, (score, *against), positive, confidence, share, prior, sampling)
-    with terminal.busy(f"Judging {file.name}"):
-        scored = read_scored(file, question)
-        answer = judge(scored, question)
+    request = EvaluationRequest(label, (score, *against), positive, confidence, share, prior, sampling)
+    with terminal.busy(f"Evaluating {file.name}"):
+        columns = read_scores(file, request)
+        result = evaluate_columns(columns, request)
         if plot is not None:
-            save_lift_curves(scored.s, scored.scores, confidence, plot)
-            terminal.notice(f"the lift curves are in {plot}.")
+            save_lift_curves(columns.s, columns.scores, confidence, plot)
+            terminal.notice(f"The lift curves are in {plot}.")
     if as_json:
-        terminal.print_json(asdict(answer))
+        terminal.print_json(asdict(result))
     else:
-        show(answer)
+        print_evaluation(result)

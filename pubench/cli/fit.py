@@ -5,9 +5,8 @@ from pathlib import Path
 
 import click
 
-from pubench.cli.options import examples, json_option, plugin_options
+from pubench.cli.options import examples, json_option, plugin_options, training_options
 from pubench.cli.plugins import open_registry
-from pubench.cli.training import training_options
 
 
 @click.command(
@@ -19,26 +18,30 @@ from pubench.cli.training import training_options
 )
 @training_options
 @click.option(
-    "--out", required=True, type=click.Path(path_type=Path), metavar="RUN_DIR", help="Where to save it."
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="RUN_DIR",
+    help="The model folder to write.",
 )
-@click.option("--method", metavar="NAME", help="How to learn.  [default: probtagging]")
-@click.option("--similarity", metavar="NAME", help="What a method tags rows by.  [default: knn]")
-@click.option("--learner", metavar="NAME", help="What trains.  [default: lightgbm]")
+@click.option("--method", metavar="NAME", help="The method.  [default: probtagging]")
+@click.option("--similarity", metavar="NAME", help="The similarity that the method uses.  [default: knn]")
+@click.option("--learner", metavar="NAME", help="The base learner.  [default: lightgbm]")
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KIND.PARAM=VALUE",
-    help="A parameter, as in learner.trees=100; may be repeated.",
+    help="Set a parameter, as in learner.trees=100; may be repeated.",
 )
 @click.option(
     "--config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="A TOML file with the tables method, similarity and learner, such as RUN_DIR/config.toml, or with a blend of "
-    "these; other options go before it.",
+    "these; other options override it.",
 )
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Decides all chance.  [default: 0]")
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Random seed.  [default: 0]")
 @click.option("--force", is_flag=True, help="Replace a saved model in RUN_DIR.")
 @plugin_options
 @json_option
@@ -67,20 +70,18 @@ def fit(  # noqa: PLR0913 - a command's options
 ) -> None:
     """Train one model on all rows and save it.
 
-    RUN_DIR is made whole or not at all; 'pubench predict RUN_DIR FILE' scores other rows with it.
+    RUN_DIR appears whole or not at all; 'pubench predict RUN_DIR FILE' scores other rows with the model.
     """
-    from pubench.cli.render import terminal  # noqa: PLC0415 - heavy imports happen when used
-    from pubench.cli.render.fit import fitted_card, fitted_json  # noqa: PLC0415
-    from pubench.cli.render.progress import share_bar  # noqa: PLC0415
-    from pubench.data.sources import Wanted  # noqa: PLC0415
-    from pubench.fitting import Order, fit_and_save  # noqa: PLC0415
-    from pubench.keeping import machine_cache  # noqa: PLC0415
-    from pubench.plugin_api import Kind  # noqa: PLC0415
+    from pubench.api.plugin import Kind  # noqa: PLC0415
+    from pubench.cli.render import model_view, terminal  # noqa: PLC0415 - heavy imports happen when used
+    from pubench.data.sources import DatasetRequest  # noqa: PLC0415
+    from pubench.model.fit import FitRequest, fit_and_save  # noqa: PLC0415
+    from pubench.system.cache import machine_cache  # noqa: PLC0415
     from pubench.types import Resources  # noqa: PLC0415
 
     names = {Kind.METHOD: method, Kind.SIMILARITY: similarity, Kind.LEARNER: learner}
-    order = Order(
-        wanted=Wanted(dataset, label, positive, tuple(drop), id_column, rows),
+    request = FitRequest(
+        dataset=DatasetRequest(dataset, label, positive, tuple(drop), id_column, rows),
         out=out,
         names={kind: name for kind, name in names.items() if name},
         settings=settings,
@@ -92,13 +93,13 @@ def fit(  # noqa: PLR0913 - a command's options
         replace=force,
     )
     registry = open_registry(plugin_files, strict=strict_plugins)
-    with share_bar(f"Training on {dataset}") as progress:
-        fitted = fit_and_save(
-            order, registry, Resources(keep=machine_cache(terminal.notice), progress=progress)
+    with terminal.share_progress(f"Training on {dataset}") as progress:
+        result = fit_and_save(
+            request, registry, Resources(keep=machine_cache(terminal.notice), progress=progress)
         )
-    for notice in fitted.notices:
+    for notice in result.notices:
         terminal.notice(notice)
     if as_json:
-        terminal.print_json(fitted_json(fitted, out))
+        terminal.print_json(model_view.fit_json(result, out))
     else:
-        fitted_card(fitted, out)
+        model_view.print_fit(result, out)

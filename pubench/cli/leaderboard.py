@@ -1,4 +1,4 @@
-"""`pubench leaderboard`: from records to a public board, and the proof that they can be made again."""
+"""`pubench leaderboard`: rank records, build and publish the site, add records, and verify them by running them again."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -7,9 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from pubench.cli.durations import Duration
-from pubench.cli.options import examples, json_option, plugin_options
-from pubench.cli.training import threads_option
+from pubench.cli.options import Duration, examples, json_option, plugin_options, threads_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -17,8 +15,15 @@ _RECORDS = "leaderboard/records"
 
 
 def records_argument(command: Command) -> Command:
-    """Add the folder of records, that of this repository unless another one is named."""
+    """Add the argument RECORDS, by default the folder of records of this repository."""
     return click.argument("records", type=click.Path(path_type=Path), default=_RECORDS, metavar="[RECORDS]")(
+        command
+    )
+
+
+def runs_argument(command: Command) -> Command:
+    """Add the argument RUN..., folders of runs or of records, by default the records of this repository."""
+    return click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN|RECORDS]...")(
         command
     )
 
@@ -32,7 +37,8 @@ def records_argument(command: Command) -> Command:
 def leaderboard() -> None:
     """Rank the records of runs, publish the board, verify it.
 
-    RECORDS is a folder of records, as 'pubench bench' leaves one; leaderboard/records unless another one is named.
+    RECORDS is a folder of records that 'pubench bench' wrote; the default is leaderboard/records. RUN is the folder of a
+    run of 'pubench tune' or 'pubench bench', of which records/ is read.
     """
 
 
@@ -43,44 +49,46 @@ def leaderboard() -> None:
         "pubench leaderboard show --markdown --into leaderboard/README.md",
     )
 )
-@records_argument
-@click.option("--markdown", is_flag=True, help="As a table in Markdown.")
+@runs_argument
+@click.option("--markdown", is_flag=True, help="Print a table in Markdown.")
 @click.option(
     "--into",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="With --markdown: put the table between the marks of this document.",
+    help="With --markdown: insert the table between the marks in this document.",
 )
 @json_option
-def show(records: Path, *, markdown: bool, into: Path | None, as_json: bool) -> None:
+def show(folders: Sequence[Path], *, markdown: bool, into: Path | None, as_json: bool) -> None:
     """Show the ranking.
 
-    Mean ranks with their intervals, AUL_PU, AUC where truth is known, failures and times.
+    Mean ranks with their intervals, AUL_PU, AUC if true labels are known, failures and times.
     """
-    from pubench.cli.render import leaderboard as render  # noqa: PLC0415 - heavy imports happen when used
+    from pubench.cli.render import leaderboard_view as view  # noqa: PLC0415 - heavy imports happen when used
     from pubench.cli.render import terminal  # noqa: PLC0415
-    from pubench.leaderboard.data_files import to_document  # noqa: PLC0415
-    from pubench.leaderboard.loading import load_board, read_folder  # noqa: PLC0415
-    from pubench.leaderboard.markdown import to_markdown, write_into  # noqa: PLC0415
+    from pubench.leaderboard.board import load_board, read_folder  # noqa: PLC0415
+    from pubench.leaderboard.export import to_document  # noqa: PLC0415
+    from pubench.leaderboard.markdown import insert_table, to_markdown  # noqa: PLC0415
 
     if into is not None and not markdown:
         raise click.UsageError("--into goes with --markdown.")
-    # A board that begins is no mistake: its README says that there is nothing yet.
-    board = None if markdown and read_folder(records) == ([], []) else load_board(records)
-    _warn_of([one.reason for one in board.unreadable] if board else [])
+    # An empty board is not an error for the README, which says that there are no records yet.
+    places = folders or (Path(_RECORDS),)
+    is_empty = markdown and all(read_folder(place) == ([], []) for place in places)
+    board = None if is_empty else load_board(*places)
+    _warn_unreadable([one.reason for one in board.unreadable] if board else [])
     if markdown and into is not None:
-        changed = write_into(into, to_markdown(board))
-        terminal.notice(f"{into} is {'up to date now' if changed else 'as it was'}.")
+        changed = insert_table(into, to_markdown(board))
+        terminal.notice(f"{into} is {'updated' if changed else 'unchanged'}.")
     elif markdown:
         click.echo(to_markdown(board), nl=False)
     elif as_json and board:
         terminal.print_json(to_document(board))
     elif board:
-        render.ranking(board)
+        view.print_ranking(board)
 
 
-def _warn_of(reasons: Sequence[str]) -> None:
-    """Say in one line which files are left out; the page names them all."""
+def _warn_unreadable(reasons: Sequence[str]) -> None:
+    """Warn in one line about files that are left out; the page names all of them."""
     from pubench.cli.render import terminal  # noqa: PLC0415 - heavy imports happen when used
 
     if len(reasons) == 1:
@@ -92,35 +100,35 @@ def _warn_of(reasons: Sequence[str]) -> None:
 @leaderboard.command(
     epilog=examples(
         "pubench leaderboard build runs/smoke/records --out site",
-        "pubench leaderboard build --out site --json",
+        "pubench leaderboard build runs/customers runs/cards --out site",
     )
 )
-@records_argument
+@runs_argument
 @click.option(
-    "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Where the site goes."
+    "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="The folder of the site."
 )
 @json_option
-def build(records: Path, *, out: Path, as_json: bool) -> None:
+def build(folders: Sequence[Path], *, out: Path, as_json: bool) -> None:
     """Build the site: pages that need no server and no network.
 
-    An older site in DIR is replaced when the new one is done; a folder with other files is refused.
+    An older site in DIR is replaced when the new one is complete; a folder with other files is refused.
     """
-    from pubench.cli.render import leaderboard as render  # noqa: PLC0415
+    from pubench.cli.render import leaderboard_view as view  # noqa: PLC0415
     from pubench.cli.render import terminal  # noqa: PLC0415
-    from pubench.leaderboard.loading import load_board  # noqa: PLC0415
-    from pubench.leaderboard.site.writing import build_site, check_own  # noqa: PLC0415
+    from pubench.leaderboard.board import load_board  # noqa: PLC0415
+    from pubench.leaderboard.site.build import build_site, check_own  # noqa: PLC0415
 
     check_own(out)
     with terminal.busy("Building the site"):
-        board = load_board(records)
-        built = build_site(board, out)
-    _warn_of([one.reason for one in board.unreadable])
+        board = load_board(*(folders or (Path(_RECORDS),)))
+        site = build_site(board, out)
+    _warn_unreadable([one.reason for one in board.unreadable])
     if as_json:
         terminal.print_json(
-            asdict(built) | {"folder": str(out), "unreadable": [one.reason for one in board.unreadable]}
+            asdict(site) | {"folder": str(out), "unreadable": [one.reason for one in board.unreadable]}
         )
     else:
-        render.built(built)
+        view.print_site(site)
 
 
 @leaderboard.command(
@@ -133,23 +141,24 @@ def build(records: Path, *, out: Path, as_json: bool) -> None:
 @click.option(
     "--to", required=True, metavar="DIR|git:REMOTE#BRANCH", help="A folder, or a branch of a repository."
 )
-@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
 @json_option
 def publish(site: Path, *, to: str, dry_run: bool, as_json: bool) -> None:
-    """Bring a built site to a folder or a branch.
+    """Copy a built site to a folder or a branch.
 
-    Files of an older site are replaced or removed, all others stay. A branch gets one commit more; nothing is forced.
+    Files of an older site are replaced or removed, other files stay. A branch gets one new commit; nothing is forced.
     """
-    from pubench.cli.render import leaderboard as render  # noqa: PLC0415
+    from pubench.cli.render import leaderboard_view as view  # noqa: PLC0415
     from pubench.cli.render import terminal  # noqa: PLC0415
-    from pubench.leaderboard.publishing import publish as publish_to  # noqa: PLC0415
+    from pubench.leaderboard.publish import publish as publish_to  # noqa: PLC0415
 
     with terminal.busy("Publishing"):
-        published = publish_to(site, to, dry_run=dry_run)
+        result = publish_to(site, to, dry_run=dry_run)
     if as_json:
-        terminal.print_json(asdict(published) | {"dry_run": dry_run})
+        changes = asdict(result)
+        terminal.print_json({"place": changes.pop("target"), **changes, "dry_run": dry_run})
     else:
-        render.published(published, dry_run=dry_run)
+        view.print_publication(result, dry_run=dry_run)
 
 
 @leaderboard.command(
@@ -159,16 +168,23 @@ def publish(site: Path, *, to: str, dry_run: bool, as_json: bool) -> None:
     )
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RECORD...")
-@click.option("--to", type=click.Path(path_type=Path), default=_RECORDS, show_default=True, metavar="DIR")
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path),
+    default=_RECORDS,
+    show_default=True,
+    metavar="DIR",
+    help="The folder of records.",
+)
 @json_option
 def add(files: Sequence[Path], *, to: Path, as_json: bool) -> None:
     """Check records and add them to a folder.
 
-    Refused are files that are no records, runs that are there, and runs on other rows of a data set that is there. All
-    are added, or none.
+    Refused are files that are not records, runs that are there already, and runs on other rows of a data set that is
+    there. Either all records are added or none.
     """
     from pubench.cli.render import terminal  # noqa: PLC0415
-    from pubench.leaderboard.adding import add_records  # noqa: PLC0415
+    from pubench.leaderboard.submission import add_records  # noqa: PLC0415
 
     added = add_records(files, to)
     if as_json:
@@ -190,22 +206,32 @@ def add(files: Sequence[Path], *, to: Path, as_json: bool) -> None:
     default=3,
     show_default=True,
     metavar="N",
-    help="So many, drawn from those not verified yet.",
+    help="Number of records, drawn at random from those not verified yet.",
 )
 @click.option(
-    "--record", "keys", multiple=True, metavar="KEY", help="This record, verified or not; may be repeated."
+    "--record",
+    "keys",
+    multiple=True,
+    metavar="KEY",
+    help="Verify this record, even if it was verified before; may be repeated.",
 )
 @click.option(
-    "--tolerance", type=float, default=0.005, show_default=True, help="How far a metric may be off."
+    "--tolerance",
+    type=float,
+    default=0.005,
+    show_default=True,
+    help="Largest accepted difference of a metric.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Draws the sample.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of the sample."
+)
 @click.option(
     "--time-limit",
     type=Duration(),
     default="1h",
     show_default=True,
     metavar="TIME",
-    help="Of a run, as 90s, 5m or 1h.",
+    help="Time limit of each run, as 90s, 5m or 1h.",
 )
 @threads_option
 @plugin_options
@@ -225,23 +251,27 @@ def verify(  # noqa: PLR0913 - a command's options
 ) -> None:
     """Run records again and compare.
 
-    Each is run from its own specification and seed, in a process with limits. What comes of it is written beside
-    RECORDS, into verified/KEY.json, agreement or not. Exit code 1: something differs.
+    Each is run from its own specification and seed, in a process with limits. The result is written beside RECORDS, to
+    verified/KEY.json, whether it agrees or not. Exit code 1: something differs.
     """
     from pubench.cli.plugins import open_registry  # noqa: PLC0415
-    from pubench.cli.render import leaderboard as render  # noqa: PLC0415
+    from pubench.cli.render import leaderboard_view as view  # noqa: PLC0415
     from pubench.cli.render import terminal  # noqa: PLC0415
-    from pubench.leaderboard.rerunning import rerunning  # noqa: PLC0415
-    from pubench.leaderboard.verifying import Wish, verify_folder  # noqa: PLC0415
-    from pubench.machine import cores  # noqa: PLC0415
+    from pubench.leaderboard.verification import (  # noqa: PLC0415
+        VerifyRequest,
+        rerun_in_process,
+        verify_folder,
+    )
+    from pubench.system.machine import cores  # noqa: PLC0415
 
-    open_registry(plugin_files, strict=strict_plugins)  # says which plugins fail before hours are spent
-    wish = Wish(tuple(keys), sample, seed, tolerance)
-    with rerunning(threads or cores(), plugin_files, time_limit) as rerun:
-        outcome = verify_folder(records, wish, rerun, render.verified_one if not as_json else lambda _: None)
+    open_registry(plugin_files, strict=strict_plugins)  # warns about plugins that fail before hours are spent
+    request = VerifyRequest(tuple(keys), sample, seed, tolerance)
+    with rerun_in_process(threads or cores(), plugin_files, time_limit) as rerun:
+        report = (lambda _: None) if as_json else view.print_verification
+        result = verify_folder(records, request, rerun, report)
     if as_json:
-        terminal.print_json(render.verified_json(outcome))
+        terminal.print_json(view.verify_json(result))
     else:
-        render.verified(outcome)
-    if not all(one.agrees for one in outcome.verifications):
+        view.print_verify(result)
+    if not all(verification.agrees for verification in result.verifications):
         raise click.exceptions.Exit(1)

@@ -1,9 +1,11 @@
-"""The `pubench` command and how its errors become exit codes."""
+"""The `pubench` command: its subcommands, its exit codes, and `pubench completion`."""
+
+import errno
 
 import click
+from click.shell_completion import get_completion_class
 
 from pubench.cli.bench import bench
-from pubench.cli.completion import completion
 from pubench.cli.datasets import datasets
 from pubench.cli.doctor import doctor
 from pubench.cli.evaluate import evaluate
@@ -16,9 +18,12 @@ from pubench.cli.predict import predict
 from pubench.cli.tune import tune
 from pubench.errors import PubenchError
 
+#: What the system says where there is no room: on the disk, in the quota, for a file, or for any change.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
-class Failure(click.ClickException):
-    """What click shows of an error: its sentence, and its exit code."""
+
+class CommandFailure(click.ClickException):
+    """An error as click shows it: a sentence and an exit code."""
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
@@ -26,7 +31,7 @@ class Failure(click.ClickException):
 
 
 class Root(click.Group):
-    """Lists commands in the order of work and turns whatever goes wrong into one line and its exit code."""
+    """Lists commands in the order of use and turns every error into one line and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the commands in the order in which they were added."""
@@ -37,14 +42,21 @@ class Root(click.Group):
         try:
             return super().invoke(ctx)
         except PubenchError as error:
-            raise Failure(str(error), error.exit_code) from error
+            raise CommandFailure(str(error), error.exit_code) from error
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            place = error.filename or "A file"
+            raise CommandFailure(
+                f"{place} cannot be written: {error.strerror}; make room and run the same command again.", 1
+            ) from error
         except click.exceptions.NoArgsIsHelpError:  # its message is the help
             raise
         except click.UsageError as error:
-            # Click puts the usage and a blank line above; the sentence is what people look for.
-            asked = error.ctx.command_path if error.ctx else ctx.command_path
-            message = f"{error.format_message().rstrip('.')}. '{asked} --help' shows how it is used."
-            raise Failure(message, error.exit_code) from error
+            # Click prints the usage and a blank line first, which would hide the sentence.
+            command = error.ctx.command_path if error.ctx else ctx.command_path
+            message = f"{error.format_message().rstrip('.')}. '{command} --help' shows how it is used."
+            raise CommandFailure(message, error.exit_code) from error
 
 
 @click.group(
@@ -58,13 +70,33 @@ class Root(click.Group):
 )
 @click.version_option(package_name="pubench")
 def main() -> None:
-    """Learn from a few known positives and a sea of unlabeled rows, and know how good the result is.
+    """Learn from a few labelled positives among many unlabeled rows, and measure the result.
 
     Exit codes: 0 done, 1 the work failed, 2 bad input or usage.
     """
 
 
-for command in (
+@click.command(
+    epilog=examples(
+        "pubench completion bash >> ~/.bashrc",
+        "pubench completion zsh >> ~/.zshrc",
+        "pubench completion fish > ~/.config/fish/completions/pubench.fish",
+    )
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the completion script of your shell.
+
+    It completes commands, options and the names of plugins.
+    """
+    complete = get_completion_class(shell)
+    if complete is None:
+        raise click.UsageError(f"click has no completion for {shell}")
+    click.echo(complete(ctx.find_root().command, {}, "pubench", "_PUBENCH_COMPLETE").source())
+
+
+for subcommand in (
     tune,
     fit,
     predict,
@@ -77,4 +109,4 @@ for command in (
     doctor,
     completion,
 ):
-    main.add_command(command)
+    main.add_command(subcommand)

@@ -1,4 +1,4 @@
-"""`pubench plugins`: what is registered, from where, with which parameters; new ones, and whether they keep promises."""
+"""`pubench plugins`: list and describe plugins, create a new one, and check that plugins follow their contract."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,18 +11,18 @@ from click.shell_completion import CompletionItem
 from pubench.cli.options import examples, json_option, plugin_options
 
 if TYPE_CHECKING:
-    from pubench.method_api import Parts
-    from pubench.plugin_api import Plugin
-    from pubench.registry import Entry, Failure, Registry
+    from pubench.api.method import Parts
+    from pubench.api.plugin import Plugin
+    from pubench.api.registry import PluginEntry, PluginFailure, Registry
 
 KINDS = ("similarity", "learner", "method", "dataset")
 kind_option = click.option("--kind", type=click.Choice(KINDS), help="Only plugins of this kind.")
 
 
 def open_registry(files: Sequence[Path], *, strict: bool) -> "Registry":
-    """Load all plugins; each one that fails is a warning line on stderr, or, if strict, an error."""
+    """Load all plugins; each that fails gives a warning on stderr or, if strict, an error."""
+    from pubench.api.registry import load_registry  # noqa: PLC0415
     from pubench.cli.render import terminal  # noqa: PLC0415 - heavy imports happen when used
-    from pubench.registry import load_registry  # noqa: PLC0415
 
     registry = load_registry(files, strict=strict)
     for failure in registry.failures:
@@ -31,15 +31,17 @@ def open_registry(files: Sequence[Path], *, strict: bool) -> "Registry":
 
 
 def complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Offer the names of plugins, of the kind and files given so far, that start with what was typed."""
-    from pubench.registry import load_registry  # noqa: PLC0415
-    from pubench.streams import silence  # noqa: PLC0415
+    """Complete the names of plugins, of the kind and files given so far."""
+    from pubench.api.registry import load_registry  # noqa: PLC0415
+    from pubench.system.streams import silence  # noqa: PLC0415
 
-    with silence():  # whatever is printed would end up in the prompt
+    with silence():  # anything printed would appear in the prompt
         entries = load_registry(ctx.params.get("plugin_files") or ()).entries
     kind = ctx.params.get("kind")
-    fitting = [entry for entry in entries if kind in (None, entry.kind) and entry.name.startswith(incomplete)]
-    return [CompletionItem(entry.name, help=entry.summary) for entry in fitting]
+    matching = [
+        entry for entry in entries if kind in (None, entry.kind) and entry.name.startswith(incomplete)
+    ]
+    return [CompletionItem(entry.name, help=entry.summary) for entry in matching]
 
 
 @click.group(
@@ -50,7 +52,7 @@ def complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) -
     )
 )
 def plugins() -> None:
-    """Show plugins, begin a new one, and check it."""
+    """List plugins, create a new one, and check it."""
 
 
 @plugins.command(
@@ -69,10 +71,10 @@ def list_plugins(
 ) -> None:
     """List all plugins, and those that failed to load.
 
-    With kind, name, package, version, parameters and their ranges; with the error of each that failed.
+    Shows kind, name, package, version, parameters and their ranges, and the error of each plugin that failed.
     """
     from pubench.cli.render import terminal  # noqa: PLC0415
-    from pubench.cli.render.plugins import plugin_table  # noqa: PLC0415
+    from pubench.cli.render.plugins_view import print_plugins  # noqa: PLC0415
 
     registry = open_registry(plugin_files, strict=strict_plugins)
     rows = [_entry(entry) for entry in registry.entries if kind in (None, entry.kind)]
@@ -82,7 +84,7 @@ def list_plugins(
     if as_json:
         terminal.print_json({"plugins": rows, "failures": failures})
     else:
-        plugin_table(rows, failures)
+        print_plugins(rows, failures)
 
 
 @plugins.command(
@@ -95,17 +97,17 @@ def list_plugins(
 def info(
     name: str, *, kind: str | None, plugin_files: Sequence[Path], strict_plugins: bool, as_json: bool
 ) -> None:
-    """Show one plugin and what its parameters mean."""
+    """Describe one plugin and its parameters."""
+    from pubench.api.plugin import Kind  # noqa: PLC0415
     from pubench.cli.render import terminal  # noqa: PLC0415
-    from pubench.cli.render.plugins import plugin_card  # noqa: PLC0415
-    from pubench.plugin_api import Kind  # noqa: PLC0415
+    from pubench.cli.render.plugins_view import print_plugin  # noqa: PLC0415
 
     registry = open_registry(plugin_files, strict=strict_plugins)
     entry = registry.find(name, Kind(kind) if kind else None)
     if as_json:
         terminal.print_json(_entry(entry))
     else:
-        plugin_card(_entry(entry))
+        print_plugin(_entry(entry))
 
 
 @plugins.command(
@@ -116,15 +118,15 @@ def info(
     )
 )
 @click.argument("name")
-@click.option("--kind", type=click.Choice(KINDS), required=True, help="What the plugin is for.")
+@click.option("--kind", type=click.Choice(KINDS), required=True, help="The kind of plugin.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     default=".",
     metavar="DIR",
-    help="Where to write it.  [default: here]",
+    help="The folder to write it to.  [default: the current one]",
 )
-@click.option("--single-file", is_flag=True, help="Write one .py file, to be used with --plugin.")
+@click.option("--single-file", is_flag=True, help="Write a single .py file, for --plugin.")
 @plugin_options
 @json_option
 def new(
@@ -137,30 +139,30 @@ def new(
     strict_plugins: bool,
     as_json: bool,
 ) -> None:
-    """Begin a plugin: a small project that works at once.
+    """Create a new plugin: a small project that works at once.
 
-    With the class, a test that checks its promises, and the entry point by which pubench finds it. Nothing that exists is written over.
+    It has the class, a test that checks its contract, and the entry point by which pubench finds it. Existing files are
+    never overwritten.
     """
+    from pubench.api.plugin import Kind  # noqa: PLC0415
     from pubench.cli.render import terminal  # noqa: PLC0415
-    from pubench.cli.render.plugins import written  # noqa: PLC0415
+    from pubench.cli.render.plugins_view import print_files  # noqa: PLC0415
     from pubench.errors import ParameterError  # noqa: PLC0415
-    from pubench.plugin_api import Kind  # noqa: PLC0415
-    from pubench.scaffolding.new_plugin import NewPlugin  # noqa: PLC0415
-    from pubench.scaffolding.writing import write_file, write_project  # noqa: PLC0415
+    from pubench.scaffolding.new_plugin import NewPlugin, write_file, write_project  # noqa: PLC0415
 
-    begun = NewPlugin(Kind(kind), name)
-    if name in open_registry(plugin_files, strict=strict_plugins).names(begun.kind):
+    plugin = NewPlugin(Kind(kind), name)
+    if name in open_registry(plugin_files, strict=strict_plugins).names(plugin.kind):
         raise ParameterError(f"There is a {kind} '{name}' already; choose another name.")
     if single_file:
-        paths = [write_file(begun, out)]
+        paths = [write_file(plugin, out)]
         commands = [f"pubench plugins check {name} --plugin {paths[0]}"]
     else:
-        paths = write_project(begun, out)
+        paths = write_project(plugin, out)
         commands = [f"pip install -e {paths[0].parent}", f"pubench plugins check {name}"]
     if as_json:
         terminal.print_json({"files": [str(path) for path in paths], "next": commands})
     else:
-        written(paths, commands)
+        print_files(paths, commands)
 
 
 @plugins.command(
@@ -184,42 +186,43 @@ def check(
     strict_plugins: bool,
     as_json: bool,
 ) -> None:
-    """Check that a plugin keeps the promises of its kind.
+    """Check that a plugin follows the contract of its kind.
 
-    It is run, on small tables, with its default parameters. Exit code 1 if a promise is broken. To decline a hard table, and to say why, breaks none.
+    The plugin is run on small tables with its default parameters. Exit code 1 if a rule is broken. A plugin may decline a
+    difficult table if it says why.
     """
+    from pubench.api.plugin import Kind  # noqa: PLC0415
     from pubench.cli.render import terminal  # noqa: PLC0415
-    from pubench.cli.render.plugins import verdict_table, watched  # noqa: PLC0415
-    from pubench.plugin_api import Kind  # noqa: PLC0415
-    from pubench.testing.kinds import examination  # noqa: PLC0415
+    from pubench.cli.render.plugins_view import print_verdicts, show_progress  # noqa: PLC0415
+    from pubench.testing.examination import examination  # noqa: PLC0415
 
     registry = open_registry(plugin_files, strict=strict_plugins)
     entry = registry.find(name, Kind(kind) if kind else None)
-    verdicts = list(watched(name, examination(_draft(entry), _parts(entry, registry))))
+    verdicts = list(show_progress(name, examination(_draft(entry), _parts(entry, registry))))
     holds = all(verdict.outcome != "broken" for verdict in verdicts)
     if as_json:
         shown = {key: value for key, value in _entry(entry).items() if key not in ("summary", "parameters")}
         terminal.print_json(shown | {"holds": holds, "checks": [asdict(verdict) for verdict in verdicts]})
     else:
-        verdict_table(f"{name}, {entry.kind} of {entry.origin}", verdicts)
+        print_verdicts(f"{name}, {entry.kind} of {entry.origin}", verdicts)
     ctx.exit(0 if holds else 1)
 
 
-def _draft(entry: "Entry") -> "Plugin":
-    """Return a plugin as a search would first try it: quick where it has a choice."""
-    from pubench.discovery import guard  # noqa: PLC0415
+def _draft(entry: "PluginEntry") -> "Plugin":
+    """Return a plugin as a search would first try it, with its fast settings."""
+    from pubench.api.discovery import guard  # noqa: PLC0415
 
     space = entry.plugin.space
     drafts = {name: dimension.draft for name, dimension in space.items() if dimension.draft is not None}
-    with guard(entry.origin, "can not be made with its defaults"):
+    with guard(entry.origin, "cannot be created with its defaults"):
         return entry.plugin(**drafts)
 
 
-def _parts(entry: "Entry", registry: "Registry") -> "Parts":
-    """Return the usual parts, as far as a method uses them."""
-    from pubench.method_api import Method, Parts  # noqa: PLC0415
-    from pubench.plugin_api import Kind, Learner, Similarity  # noqa: PLC0415
-    from pubench.saving.configuration import DEFAULTS  # noqa: PLC0415
+def _parts(entry: "PluginEntry", registry: "Registry") -> "Parts":
+    """Return the default similarity and learner, as far as a method uses them."""
+    from pubench.api.method import Method, Parts  # noqa: PLC0415
+    from pubench.api.plugin import Kind, Learner, Similarity  # noqa: PLC0415
+    from pubench.configuration.configuration import DEFAULTS  # noqa: PLC0415
 
     if not issubclass(entry.plugin, Method):
         return Parts()
@@ -231,9 +234,14 @@ def _parts(entry: "Entry", registry: "Registry") -> "Parts":
     )
 
 
-def _entry(entry: "Entry") -> dict[str, Any]:
+def _entry(entry: "PluginEntry") -> dict[str, Any]:
     parameters = {
-        name: {"type": type(dimension).__name__.lower(), "range": dimension.describe(), **asdict(dimension)}
+        name: {
+            "type": type(dimension).__name__.lower(),
+            "range": dimension.describe(),
+            **asdict(dimension),
+            "dear": dimension.expensive,  # the former name of "expensive", which scripts may read
+        }
         for name, dimension in entry.plugin.space.items()
     }
     return {
@@ -246,7 +254,7 @@ def _entry(entry: "Entry") -> dict[str, Any]:
     }
 
 
-def _failure(failure: "Failure") -> dict[str, Any]:
+def _failure(failure: "PluginFailure") -> dict[str, Any]:
     return {
         "kind": failure.kind,
         "name": failure.name,

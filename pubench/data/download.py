@@ -1,10 +1,11 @@
-"""Finds the files of data sets on this machine, and fetches those that are not there.
+"""Finds the files of data sets on this machine, and downloads missing ones.
 
-find -> obtain <- fetch: one attempt after the other into a hidden file beside the target, which then takes its name
+find     the path of a file that is here
+fetch    the path of a file after a download, in several attempts, into a temporary file beside it
+obtain   find, else fetch
 """
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,31 +15,31 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 from urllib import request
 from urllib.error import HTTPError, URLError
 
-from pubench.atomic import replacing
-from pubench.errors import DataError, FetchError
+from pubench.errors import DataError, FetchError, one_line
+from pubench.system.files import make_folder, write_whole
 
 if TYPE_CHECKING:
-    # Only its type: what moves bytes stays out of reach of the truth that data sets carry.
-    from pubench.dataset_api import DataFile
+    # Only its type: a module that moves bytes must not reach the truth that data sets contain.
+    from pubench.api.dataset import DataFile
 
-#: Called with the bytes that have arrived and, where the server said, how many there will be. May go back to 0.
+#: Called with the number of bytes received and, if the server says, of all bytes. May go back to 0.
 Progress: TypeAlias = Callable[[int, int | None], None]
 
-_PACKED = ("", ".gz", ".xz", ".zst")
+_SUFFIXES = ("", ".gz", ".xz", ".zst")
 _BLOCK = 1 << 18
 _SCHEMES = ("http", "https")
-_TRY_AGAIN = (408, 425, 429, 500, 502, 503, 504)
+_TEMPORARY_STATUS = (408, 425, 429, 500, 502, 503, 504)
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How much a download may ask of time and disk.
+class DownloadLimits:
+    """Limits of a download in time and on disk.
 
     Attributes:
         timeout: seconds to connect, and seconds in which at least one byte must arrive.
-        attempts: how often it is tried when the connection is cut or stalls or the server is busy.
+        attempts: number of attempts when the connection is cut or stalls or the server is busy.
         pause: seconds before the second attempt; doubled before each further one.
-        size: bytes of the largest file that is accepted.
+        size: maximum size of a file in bytes.
     """
 
     timeout: float = 30.0
@@ -47,18 +48,18 @@ class Limits:
     size: int = 4 << 30
 
 
-_LIMITS = Limits()
+_LIMITS = DownloadLimits()
 
 
 def find(file: "DataFile", folders: Sequence[Path]) -> Path | None:
-    """Return the first of the file's names, bare or with .gz, .xz or .zst, in the first folder that has one.
+    """Return the path of a file: the first of its names, also with .gz, .xz or .zst, in the first folder with one.
 
     Raises:
-        DataError: a folder cannot be looked into.
+        DataError: a folder cannot be read.
     """
     for folder in folders:
         for name in file.names:
-            for suffix in _PACKED:
+            for suffix in _SUFFIXES:
                 path = folder / f"{name}{suffix}"
                 if _is_file(path):
                     return path
@@ -69,7 +70,7 @@ def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except OSError as error:
-        raise DataError(f"{path} can not be looked for: {error.strerror or error}.") from error
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
 def obtain(
@@ -79,14 +80,14 @@ def obtain(
     allow_download: bool = True,
     progress: Progress | None = None,
 ) -> Path:
-    """Return where the file is in `data_folder`, fetching it there if it is not and `allow_download` is set.
+    """Return the path of the file in `data_folder`; a missing one is downloaded if `allow_download` is set.
 
     Raises:
-        FetchError: it is not there and cannot or may not be fetched; names the address and the place to put it.
+        FetchError: it is missing and cannot or may not be downloaded; with its address and the path to save it to.
     """
-    found = find(file, [data_folder])
-    if found is not None:
-        return found
+    path = find(file, [data_folder])
+    if path is not None:
+        return path
     if not allow_download:
         target = data_folder / file.names[0]
         raise FetchError(
@@ -96,37 +97,33 @@ def obtain(
 
 
 def fetch(
-    file: "DataFile", folder: Path, *, progress: Progress | None = None, limits: Limits = _LIMITS
+    file: "DataFile", folder: Path, *, progress: Progress | None = None, limits: DownloadLimits = _LIMITS
 ) -> Path:
     """Download the file to `folder / names[0]` and return that path.
 
-    The file appears there whole, of the announced length and with the known checksum, or not at all: on any failure,
-    Ctrl-C and an exception of `progress` included, whatever was there before still is and nothing else is left.
-    Several processes may fetch the same file at once. A cut or stalled connection is taken up again where it ended if
-    the server can do that for the same version of the file, else from the beginning.
+    The file appears there whole, of the announced length and with the known checksum, or not at all: after any
+    failure, Ctrl-C and an exception of `progress` included, an old file is still there and nothing else is left.
+    Several processes may fetch the same file at once. After a cut or stalled connection the download is resumed if the
+    server can do that for the same version of the file, else it starts again.
 
     Raises:
-        DataError: the folder can not be written to or the disk is full.
-        FetchError: anything else; with the reason, the address and the
-            place to put the file by hand.
+        DataError: the folder cannot be written to or the disk is full.
+        FetchError: anything else; with the reason, the address and the path to save the file to by hand.
     """
     target = folder / file.names[0]
     if file.url.partition(":")[0].lower() not in _SCHEMES:
         raise _error(file, folder, "only http and https addresses are fetched")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{target} can not be written: {error.strerror or error}.") from error
-    with replacing(target) as temporary:
+    make_folder(target.parent)
+    with write_whole(target, sync=True) as temporary:
         try:
-            _download(file, temporary, progress or _unseen, limits)
+            _download(file, temporary, progress or _ignore_progress, limits)
         except _Failure as failure:
             raise _error(file, folder, failure.reason) from failure.__cause__
     return target
 
 
-def _unseen(received: int, total: int | None) -> None:
-    """Show nothing."""
+def _ignore_progress(received: int, total: int | None) -> None:
+    """Ignore the progress."""
 
 
 def _error(file: "DataFile", folder: Path, reason: str) -> FetchError:
@@ -136,17 +133,17 @@ def _error(file: "DataFile", folder: Path, reason: str) -> FetchError:
     )
 
 
-class _Failure(Exception):  # noqa: N818 - a reason on its way to a DataError, not an error that anybody sees
-    """Why an attempt ended, and whether another one may end better."""
+class _Failure(Exception):  # noqa: N818 - a reason on its way to a FetchError, which users see
+    """Why an attempt failed, and whether another one may succeed."""
 
-    def __init__(self, reason: str, *, passing: bool = False) -> None:
+    def __init__(self, reason: str, *, temporary: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.passing = passing
+        self.temporary = temporary
 
 
-class _Part:
-    """The bytes that have arrived so far, on disk and in the checksum."""
+class _Received:
+    """The bytes received so far, on disk and in the checksum."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -172,108 +169,110 @@ class _Part:
             raise _Failure(
                 f"what arrived has the SHA-256 checksum {got[:12]}..., expected {sha256[:12].lower()}..."
             )
-        self._stream.flush()
-        os.fsync(self._stream.fileno())
 
 
-def _download(file: "DataFile", path: Path, progress: Progress, limits: Limits) -> None:
+def _download(file: "DataFile", path: Path, progress: Progress, limits: DownloadLimits) -> None:
     with path.open("wb") as stream:
-        part = _Part(stream)
+        received = _Received(stream)
         for attempt in range(1, limits.attempts + 1):
             try:
-                _receive(file.url, part, progress, limits)
+                _receive(file.url, received, progress, limits)
                 break
             except _Failure as failure:
-                if not failure.passing:
+                if not failure.temporary:
                     raise
                 if attempt == limits.attempts:
                     times = f" in the last of {attempt} attempts" if attempt > 1 else ""
                     raise _Failure(f"{failure.reason}{times}") from failure.__cause__
             time.sleep(limits.pause * 2 ** (attempt - 1))
-        part.finish(file.sha256)
+        received.finish(file.sha256)
 
 
-def _receive(url: str, part: _Part, progress: Progress, limits: Limits) -> None:
-    """Bring `part` to its end; on a passing failure it holds what arrived."""
-    with _open(url, part, limits) as response:
+def _receive(url: str, received: _Received, progress: Progress, limits: DownloadLimits) -> None:
+    """Receive the rest of a file; after a temporary failure, `received` has what arrived."""
+    with _open(url, received, limits) as response:
         if response.status != 206:
-            part.start_again()
-            part.version = response.headers.get("ETag", "")
-        total = None if response.length is None else part.size + response.length
+            received.start_again()
+            received.version = response.headers.get("ETag", "")
+        total = None if response.length is None else received.size + response.length
         _check_size(total or 0, limits)
-        progress(part.size, total)
-        for block in _blocks(response, part, total, limits):
-            part.add(block)
-            _check_size(part.size, limits)
-            progress(part.size, total)
-        if total is not None and part.size < total:
-            raise _Failure(f"the connection was cut after {_share(part.size, total)}", passing=True)
+        progress(received.size, total)
+        for block in _blocks(response, received, total, limits):
+            received.add(block)
+            _check_size(received.size, limits)
+            progress(received.size, total)
+        if total is not None and received.size < total:
+            raise _Failure(
+                f"the connection was cut after {_progress_text(received.size, total)}", temporary=True
+            )
 
 
-def _check_size(size: int, limits: Limits) -> None:
+def _check_size(size: int, limits: DownloadLimits) -> None:
     if size > limits.size:
         raise _Failure(f"it is larger than the limit of {limits.size:,} bytes")
 
 
-def _share(size: int, total: int | None) -> str:
+def _progress_text(size: int, total: int | None) -> str:
     return f"{size:,} bytes" if total is None else f"{size:,} of {total:,} bytes"
 
 
-def _blocks(response: HTTPResponse, part: _Part, total: int | None, limits: Limits) -> Iterator[bytes]:
-    """Yield what arrives as it arrives."""
+def _blocks(
+    response: HTTPResponse, received: _Received, total: int | None, limits: DownloadLimits
+) -> Iterator[bytes]:
+    """Yield the bytes as they arrive."""
     try:
         while block := response.read1(_BLOCK):
             yield block
     except TimeoutError as error:
-        reason = f"nothing arrived for {limits.timeout:g} s after {_share(part.size, total)}"
-        raise _Failure(reason, passing=True) from error
+        reason = f"nothing arrived for {limits.timeout:g} s after {_progress_text(received.size, total)}"
+        raise _Failure(reason, temporary=True) from error
     except (OSError, HTTPException) as error:
-        raise _Failure(f"the connection was cut after {_share(part.size, total)}", passing=True) from error
+        raise _Failure(
+            f"the connection was cut after {_progress_text(received.size, total)}", temporary=True
+        ) from error
 
 
-def _open(url: str, part: _Part, limits: Limits) -> HTTPResponse:
-    """Ask for the file, or for the rest of it if the server still has the version that `part` began with."""
+def _open(url: str, received: _Received, limits: DownloadLimits) -> HTTPResponse:
+    """Request the file, or the rest of it if the server still has the version that was received in part."""
     headers = {"User-Agent": "pubench"}
-    if part.size and part.version:
-        headers |= {"Range": f"bytes={part.size}-", "If-Range": part.version}
-    asked = request.Request(url, headers=headers)  # noqa: S310 - the opener knows http and https alone
+    if received.size and received.version:
+        headers |= {"Range": f"bytes={received.size}-", "If-Range": received.version}
+    http_request = request.Request(url, headers=headers)  # noqa: S310 - the opener knows only http and https
     try:
-        response: HTTPResponse = _opener().open(asked, timeout=limits.timeout)
+        response: HTTPResponse = _opener().open(http_request, timeout=limits.timeout)
     except HTTPError as error:
         with error:
-            answer = _one_line(f"the server answered {error.code} {error.reason}")
-            raise _Failure(answer, passing=error.code in _TRY_AGAIN) from error
+            answer = one_line(f"the server answered {error.code} {error.reason}")
+            raise _Failure(answer, temporary=error.code in _TEMPORARY_STATUS) from error
     except TimeoutError as error:
-        raise _Failure(f"the server did not answer within {limits.timeout:g} s", passing=True) from error
+        raise _Failure(f"the server did not answer within {limits.timeout:g} s", temporary=True) from error
     except (OSError, HTTPException, ValueError) as error:
         raise _no_connection(error.reason if isinstance(error, URLError) else error, limits) from error
-    if not _is_what_was_asked(response, part):
+    if not _is_expected(response, received):
         with response:
-            raise _Failure(_one_line(f"the server answered {response.status} {response.reason}"))
+            raise _Failure(one_line(f"the server answered {response.status} {response.reason}"))
     return response
 
 
-def _is_what_was_asked(response: HTTPResponse, part: _Part) -> bool:
-    """Whether this is the whole file, or what comes after `part`."""
+def _is_expected(response: HTTPResponse, received: _Received) -> bool:
+    """Whether this is the whole file, or the part after `received`."""
     if response.status == 206:
-        return bool(part.size) and response.headers.get("Content-Range", "").startswith(f"bytes {part.size}-")
+        return bool(received.size) and response.headers.get("Content-Range", "").startswith(
+            f"bytes {received.size}-"
+        )
     return response.status == 200
 
 
-def _no_connection(cause: object, limits: Limits) -> _Failure:
+def _no_connection(cause: object, limits: DownloadLimits) -> _Failure:
     if isinstance(cause, TimeoutError):
         return _Failure(f"no connection within {limits.timeout:g} s")
     if isinstance(cause, ConnectionResetError):
-        return _Failure("the connection was cut before the server answered", passing=True)
-    return _Failure(_one_line(f"no connection ({getattr(cause, 'strerror', None) or cause})"))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+        return _Failure("the connection was cut before the server answered", temporary=True)
+    return _Failure(one_line(f"no connection ({getattr(cause, 'strerror', None) or cause})"))
 
 
 def _opener() -> request.OpenerDirector:
-    """Return what opens http and https, through proxies and redirections, and no other kind of address."""
+    """Return an opener of http and https addresses alone, with proxies and redirections."""
     opener = request.OpenerDirector()
     for handler in (
         request.ProxyHandler(),

@@ -1,4 +1,4 @@
-"""What a person should know of a table before learning from it: looked for column by column, said in sentences."""
+"""Notices: what the user should know about a table before learning from it, checked column by column."""
 
 import shlex
 from collections import defaultdict
@@ -6,10 +6,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from pubench.data.files import shown
+from pubench.errors import shown
 from pubench.types import BoolVector, FloatVector
 
-#: What is said once for all the columns it is true of.
+#: Kinds of notices that are given once for all the columns they apply to.
 Common: TypeAlias = Literal["date", "time", "empty", "constant"]
 
 _COMMON: dict[Common, str] = {
@@ -18,19 +18,19 @@ _COMMON: dict[Common, str] = {
     "empty": "Left out because no row has a value: {}.",
     "constant": "The same in every row, so of no use to a model: {}.",
 }
-#: Below so many rows, numbers that all differ or follow each other are no sign of an identifier.
+#: In a table of fewer rows, numbers that all differ or are consecutive may still be no identifier.
 _FEW_ROWS = 10
-#: From so many rows on, whole numbers that all differ are one even where they leave gaps.
+#: In a table of at least this many rows, whole numbers that all differ are an identifier even with gaps.
 _MANY_ROWS = 10_000
 _ALMOST_ALL = 0.9
 _PROBE_ROWS = 100
 
 
 class Notices:
-    """Collects what is worth knowing; a column that is fine adds nothing.
+    """Collects notices; a column without problems adds none.
 
     Args:
-        labelled: shape (n_rows,), the labels, to find a feature that repeats them; None where there are none.
+        labelled: shape (n_rows,), the labels, to find a feature that repeats them; None without labels.
     """
 
     def __init__(self, labelled: BoolVector | None = None) -> None:
@@ -39,11 +39,11 @@ class Notices:
         self._own: list[str] = []
 
     def add(self, kind: Common, name: str) -> None:
-        """Note that `kind` is true of a column."""
+        """Add a column to the notice of this kind."""
         self._common[kind].append(name)
 
-    def look_at(self, name: str, values: FloatVector) -> None:
-        """Note whether a column, encoded, is constant or repeats the label."""
+    def check_values(self, name: str, values: FloatVector) -> None:
+        """Add a notice if the encoded values of a column are constant or repeat the label."""
         if values[0] == values[-1] and np.all(values == values[0]):
             self.add("constant", name)
         elif self._labelled is not None and _repeats(values, self._labelled):
@@ -51,33 +51,33 @@ class Notices:
                 f"Column '{shown(name)}' looks like the label itself; drop it with {_option('drop', name)}."
             )
 
-    def look_at_whole_numbers(self, name: str, values: FloatVector) -> None:
-        """Note whether a column of whole numbers looks like an identifier."""
-        if _numbers_rows(values):
+    def check_whole_numbers(self, name: str, values: FloatVector) -> None:
+        """Add a notice if a column of whole numbers looks like an identifier."""
+        if _is_row_number(values):
             self._identifier(name)
 
-    def look_at_categories(self, name: str, n_categories: int, n_rows: int) -> None:
-        """Note whether a categorical column looks like an identifier."""
+    def check_categories(self, name: str, n_categories: int, n_rows: int) -> None:
+        """Add a notice if a categorical column looks like an identifier."""
         if n_rows >= _FEW_ROWS and n_categories > _ALMOST_ALL * n_rows:
             self._identifier(name)
 
-    def look_at_odd_text(self, name: str, odd: tuple[str, int], numbers: int, present: int) -> None:
-        """Note whether `odd`, a text and its row, stands among `present` values of which nearly all are numbers."""
+    def check_mixed_text(self, name: str, odd: tuple[str, int], numbers: int, present: int) -> None:
+        """Add a notice about `odd`, a text and its row, if nearly all of the `present` values are numbers."""
         if _ALMOST_ALL * present <= numbers < present:
             self._own.append(
                 f"Column '{shown(name)}' is taken as categories because of '{shown(odd[0])}' in row {odd[1]}, although "
                 f"{numbers} of its {present} values are numbers; leave such fields empty if they mean missing."
             )
 
-    def numbers_as_text(self, name: str) -> None:
-        """Note that a column of text holds nothing but numbers."""
+    def add_numbers_as_text(self, name: str) -> None:
+        """Add a notice about a column of text that holds nothing but numbers."""
         self._own.append(
             f"Column '{shown(name)}' holds numbers that are stored as text and is taken as categories; store them as "
             "numbers if they are amounts."
         )
 
-    def dates_as_text(self, name: str, example: str) -> None:
-        """Note that a column of text holds dates in a form that is not read as such."""
+    def add_dates_as_text(self, name: str, example: str) -> None:
+        """Add a notice about a column of text that holds dates in a form that is not recognised."""
         self._own.append(
             f"Column '{shown(name)}' is taken as categories though it looks like dates ('{shown(example)}'); write them "
             "as 2024-12-31 to have them as days."
@@ -90,7 +90,7 @@ class Notices:
         )
 
     def sentences(self) -> tuple[str, ...]:
-        """Return what was noted, a sentence each."""
+        """Return the notices, a sentence each."""
         common = (
             sentence.format(_listed(self._common[kind]))
             for kind, sentence in _COMMON.items()
@@ -108,12 +108,10 @@ def _listed(names: list[str]) -> str:
     return first if len(names) <= 10 else f"{first} and {len(names) - 10} more"
 
 
-def _numbers_rows(values: FloatVector) -> bool:
-    """Whether whole numbers count the rows, in any order, or all differ in a table so long that it is no chance."""
+def _is_row_number(values: FloatVector) -> bool:
+    """Whether whole numbers count the rows, in any order, or all differ in a table too long for that to be chance."""
     rows = len(values)
-    if rows < _FEW_ROWS or not _all_differ(
-        values[:1000]
-    ):  # the start tells of nearly every column, and is cheap
+    if rows < _FEW_ROWS or not _all_differ(values[:1000]):  # decides nearly every column, and is cheap
         return False
     counts = values.max() - values.min() == rows - 1
     return bool(counts or rows >= _MANY_ROWS) and _all_differ(values)
@@ -125,12 +123,12 @@ def _all_differ(values: FloatVector) -> bool:
 
 def _repeats(values: FloatVector, labelled: BoolVector) -> bool:
     inside = values[labelled]
-    probe = values[:_PROBE_ROWS][~labelled[:_PROBE_ROWS]]  # tells of nearly every column, and is cheap
+    probe = values[:_PROBE_ROWS][~labelled[:_PROBE_ROWS]]  # decides nearly every column, and is cheap
     return (probe.size == 0 or _separates(inside, probe)) and _separates(inside, values[~labelled])
 
 
 def _separates(inside: FloatVector, outside: FloatVector) -> bool:
-    """Whether each group has one value and the values differ, or exactly one of the groups is missing throughout."""
+    """Whether each group has one value and these differ, or all values of exactly one group are missing."""
     absent, other_absent = np.isnan(inside), np.isnan(outside)
     if absent.any() != absent.all() or other_absent.any() != other_absent.all():
         return False

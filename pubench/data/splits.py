@@ -1,4 +1,4 @@
-"""Splits of PU data, stratified on what is known: the observed labels. Truth plays no part here."""
+"""Splits of PU data, stratified by the observed labels; the truth is not used."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from pubench.types import BoolVector, IndexVector, Split
 
 
 def stratified_folds(s: BoolVector, folds: int, seed: Seed, repeats: int = 1) -> tuple[Split, ...]:
-    """Return `folds` x `repeats` splits; within a repeat every row is tested exactly once.
+    """Return `folds` x `repeats` splits; within a repeat every row is in exactly one test set.
 
     The numbers of labelled and of unlabeled rows differ by at most one between folds. Repeat r is the same whatever
     the number of repeats.
@@ -30,11 +30,11 @@ def stratified_folds(s: BoolVector, folds: int, seed: Seed, repeats: int = 1) ->
 
 
 def holdout(s: BoolVector, share: float, seed: Seed) -> Split:
-    """Return one split that tests about `share` of the labelled and of the unlabeled rows, at least one of each.
+    """Return one split with about `share` of the labelled and of the unlabeled rows to test on, at least one of each.
 
     Raises:
         ParameterError: `share` is not between 0 and 1.
-        DataError: too few rows of a kind to have one on either side.
+        DataError: fewer than two labelled or two unlabeled rows.
     """
     if not 0 < share < 1:
         raise ParameterError(f"A holdout is a share between 0 and 1; got {share:g}.")

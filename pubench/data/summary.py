@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pubench.dataset_api import Dataset
+from pubench.api.dataset import Dataset
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnSummary:
     """One feature in figures; `low` and `high` are None for categories and where all values are missing.
 
     Those of a date are written like 2024-12-31.
@@ -28,14 +28,14 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Summary:
+class DatasetSummary:
     """A data set in figures.
 
     Attributes:
         rows, features: its size.
-        labelled: number of labelled positives; None where nothing is observed yet.
-        positives: number of true positives; None where nobody knows.
-        kinds: how many features there are of each kind.
+        labelled: number of labelled positives; None without observed labels.
+        positives: number of true positives; None where the truth is not known.
+        kinds: number of features of each kind.
         missing: share of missing values.
         columns: each feature.
         fingerprint: 32 hex digits made of all values and labels; equal data has an equal one on every machine.
@@ -47,14 +47,14 @@ class Summary:
     positives: int | None
     kinds: dict[str, int]
     missing: float
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnSummary, ...]
     fingerprint: str
 
 
-def summarise(dataset: Dataset) -> Summary:
+def summarise(dataset: Dataset) -> DatasetSummary:
     """Return the figures of a data set; a pass over each column, no copy of the table."""
     columns = tuple(_column(dataset, number) for number in range(dataset.X.n_features))
-    return Summary(
+    return DatasetSummary(
         rows=dataset.X.n_rows,
         features=dataset.X.n_features,
         labelled=None if dataset.observed is None else int(dataset.observed.sum()),
@@ -78,11 +78,11 @@ def fingerprint(dataset: Dataset) -> str:
     return digest.hexdigest()
 
 
-def _column(dataset: Dataset, number: int) -> Column:
+def _column(dataset: Dataset, number: int) -> ColumnSummary:
     feature = dataset.X.features[number]
     values = dataset.X.values[:, number]
     present = values[~np.isnan(values)]
-    return Column(
+    return ColumnSummary(
         name=feature.name,
         kind=feature.kind,
         missing=1 - len(present) / len(values),

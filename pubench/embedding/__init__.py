@@ -2,7 +2,7 @@
 
     Table -> scalings (one numeric column) -> columns (one feature of any kind) -> embedding (the whole table)
 
-`documents` writes a fitted embedding as JSON and reads it back.
+Each of them writes what it fitted as JSON, and reads it back.
 """
 
 from pubench.embedding.embedding import Embedding as Embedding

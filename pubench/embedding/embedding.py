@@ -7,14 +7,16 @@ from typing import Self
 
 import numpy as np
 
-from pubench.embedding import documents
-from pubench.embedding.columns import Column, fit_column
+from pubench.embedding.columns import Column, column_from_json, column_to_json, fit_column
 from pubench.embedding.scalings import SCALINGS
 from pubench.errors import DataError, ParameterError, suggestion
+from pubench.system.json_documents import Node
 from pubench.types import Feature, FloatVector, Json, Table
 
-#: So many values are worked on at a time: a block and its result stay in the processor's cache, else writing column
-#: by column into rows would fetch every row from memory once per column.
+#: Version of the form in JSON; a reader refuses any other.
+_VERSION = 1
+#: Number of values of a block: a block and its result fit into the processor's cache; otherwise writing column by
+#: column into rows would load every row from memory once per column.
 _BLOCK_VALUES = 2**18
 
 
@@ -29,8 +31,8 @@ class Embedding:
             "standard": mean 0, standard deviation 1;
             "robust": the same by median and quartiles, which outliers do not move;
             "quantile": evenly spread ranks, which no monotone change of a feature alters;
-            "none": as they are. Their units then decide what is near.
-            What becomes of flags, categories and missing values: see `pubench.embedding.columns`.
+            "none": as they are; distances then depend on their units.
+            For flags, categories and missing values see `pubench.embedding.columns`.
     """
 
     scaling: str = "standard"
@@ -42,9 +44,9 @@ class Embedding:
             raise ParameterError(f"There is no scaling '{self.scaling}'; there are {known}.{hint}")
 
     def fit(self, X: Table) -> "FittedEmbedding":
-        """Learn the scales of all features from all rows of `X`; in which order they stand does not matter.
+        """Learn the scales of all features from all rows of `X`; the order of the rows does not matter.
 
-        Statistics are computed in float64, a column at a time, and pass over missing values.
+        Statistics are computed in float64, a column at a time, without missing values.
 
         Raises:
             DataError: no feature varies; a category's code is out of range; a value is too large for "none".
@@ -62,12 +64,12 @@ class Embedding:
 
 @dataclass(frozen=True, eq=False)
 class FittedEmbedding:
-    """An embedding that knows a table; it does not change any more and may be used from several threads.
+    """An embedding fitted on a table; it does not change and can be used from several threads.
 
     Attributes:
-        embedding: what was fitted.
+        embedding: its parameters.
         schema: names and kinds of the features it takes, in order, without their categories.
-        columns: what each of them becomes.
+        columns: the columns that each of them is embedded as.
     """
 
     embedding: Embedding
@@ -76,7 +78,7 @@ class FittedEmbedding:
 
     @cached_property
     def features(self) -> tuple[Feature, ...]:
-        """What the columns of embedded tables are: all numeric, with unique names."""
+        """The features of embedded tables: all numeric, with unique names."""
         return tuple(Feature(name) for names in self._names for name in names)
 
     @cached_property
@@ -90,8 +92,8 @@ class FittedEmbedding:
     def transform(self, X: Table) -> Table:
         """Return the rows of `X` embedded: float32, complete, finite, the columns that `features` describes.
 
-        A row's result depends on that row alone, and is the same bit for bit in any table. Beside the result only a
-        block of rows is held.
+        A row's result depends on that row alone, and is the same bit for bit in any table. Besides the result only a
+        block of rows is in memory.
 
         Raises:
             DataError: `X` has other features than the table this was fitted on.
@@ -109,8 +111,8 @@ class FittedEmbedding:
         with np.errstate(over="ignore"):  # what overflows is clipped
             for start in range(0, X.n_rows, step):
                 rows, block = X.values[start : start + step], out[start : start + step]
-                for number, place, write in writers:
-                    write(rows[:, number], block[:, place])
+                for number, own, write in writers:
+                    write(rows[:, number], block[:, own])
         return Table(out, self.features)
 
     def by_feature(self, values: FloatVector) -> FloatVector:
@@ -131,32 +133,30 @@ class FittedEmbedding:
             )
 
     def to_json(self) -> dict[str, Json]:
-        """Return it as a JSON object; numbers keep every bit."""
+        """Return it as a JSON object with exact numbers."""
         return {
-            "version": documents.VERSION,
+            "version": _VERSION,
             "scaling": self.embedding.scaling,
             "columns": [
-                documents.from_column(feature, column)
+                column_to_json(feature, column)
                 for feature, column in zip(self.schema, self.columns, strict=True)
             ],
         }
 
     @classmethod
     def from_json(cls, document: Json) -> Self:
-        """Return what `to_json` wrote down; it transforms as the original did, bit for bit.
+        """Return the embedding that `to_json` wrote; it transforms as the original did, bit for bit.
 
         Raises:
-            DataError: it is no such document. It may come from anywhere: nothing in it is run.
+            DataError: it is no such document. It may come from anywhere: no code in it is run.
         """
-        parts = documents.Node(document, "the embedding")
-        if parts["version"].value != documents.VERSION:
-            raise DataError(
-                f"The saved embedding is not of version {documents.VERSION}; fit the model again."
-            )
-        scaling = parts["scaling"].text()
+        node = Node(document, "the embedding", "The saved embedding")
+        if node["version"].value != _VERSION:
+            raise DataError(f"The saved embedding is not of version {_VERSION}; fit the model again.")
+        scaling = node["scaling"].text()
         if scaling not in SCALINGS:
             raise DataError(f"The saved embedding has the unknown scaling '{scaling}'; fit the model again.")
-        columns = [documents.to_column(node) for node in parts["columns"].items()]
+        columns = [column_from_json(column) for column in node["columns"].items()]
         if len({feature.name for feature, _ in columns}) != len(columns):
             raise DataError("The saved embedding has two features of one name; fit the model again.")
         return cls(
@@ -167,7 +167,7 @@ class FittedEmbedding:
 
 
 def _unique(name: str, taken: set[str]) -> str:
-    """Return the name, with a number behind it if it is taken, and take it."""
+    """Return the name, followed by a number if it is taken, and add it to the taken ones."""
     number, candidate = 2, name
     while candidate in taken:
         candidate, number = f"{name} ({number})", number + 1

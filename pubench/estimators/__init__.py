@@ -1,6 +1,5 @@
 """Registered methods as scikit-learn classifiers over (X, s).
 
-    DataFrame or array -> Table (rows), labels -> s (labels), names -> plugins (parts) -> FittedMethod -> classes
-
-`base` holds what all of them share; `classifier` and `probtagging` are the two that people import from `pubench`.
+`classifiers` has the classes that users import from `pubench`, `base` what they share, and `inputs` turns arrays,
+DataFrames and labels into tables and labelled rows.
 """

@@ -1,9 +1,9 @@
-"""From records to a public board, and the proof that its records can be made again.
+"""The public leaderboard: records are ranked, published as a site, and verified by running them again.
 
-    records -> Evidence -> Board -> data files and pages -> published
-       |
-       +-> verified: run again from their own specs, and compared
+    records -> submission -> runs (BoardRuns) -> board (Board) -> export, markdown, site -> publish
+       |                        task_results, ranking, pairs, significance, regret
+       +-> verification: runs a record's spec again and compares
 
-Only records go in: the board can be rebuilt without running anything. Records may come from anybody, so every text of
-theirs is escaped where it is shown and never names a file.
+The board is made from records alone and can be rebuilt without running anything. Records may come from anybody, so all
+of their texts are escaped where they are shown, and none of them becomes a file name.
 """

@@ -1,11 +1,11 @@
 """Ranks with their uncertainty.
 
-On each task contenders are ranked by their mean AUL_PU, best first, ties sharing the mean of their ranks. Where not
-all of the board's n contenders were tried, ranks 1..k are stretched to 1..n, so that tasks with few contenders count
-like the others. A contender's mean rank is over its data sets, each counting once however many tasks it has.
+On each task contenders are ranked by their mean AUL_PU, best first; ties share the mean of their ranks. Where not all of
+the board's n contenders were run, ranks 1..k are stretched to 1..n, so that tasks with few contenders have the same
+weight. A contender's mean rank is the mean over its data sets; each counts once, whatever its number of tasks.
 
-The interval is a percentile bootstrap, in two steps: data sets are drawn, and within each task its splits. What is
-drawn is drawn for all contenders at once, as they were run on the same rows.
+The interval is a two-stage percentile bootstrap: data sets are drawn, and within each task its folds. Each draw is the
+same for all contenders, as they were run on the same rows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,32 +13,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pubench.leaderboard.evidence import Evidence, Run
-from pubench.leaderboard.results import Matrix, TaskResults, filled
+from pubench.leaderboard.runs import BoardRuns, Run
+from pubench.leaderboard.task_results import Matrix, TaskResults, filled, known
 from pubench.seeds import Seed
 from pubench.types import FloatVector, IndexVector
 
 CONFIDENCE = 0.95
 RESAMPLES = 1000
-#: The one seed of every bootstrap of a board: the same records, the same board.
+#: The seed of every bootstrap of a board: the same records give the same board.
 _SEED = Seed(0).child("leaderboard")
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How a contender stands on some tasks.
+    """The ranking of a contender over a set of tasks.
 
     Attributes:
         entry: number of the contender.
-        rank: mean rank among all contenders, 1 is best; None where it met no other contender.
-        low, high: interval of the mean rank, which holds it; None where neither data sets nor splits can be drawn.
-        aul_pu: mean; a failed fold counts as `pubench.leaderboard.results` says. None where nobody finished.
+        rank: mean rank among all contenders, 1 is best; None if no other contender was run on its tasks.
+        low, high: interval that contains the mean rank; None if there is one data set with one fold.
+        aul_pu: mean, with failed runs replaced (see `pubench.leaderboard.task_results`); None if all runs failed.
         auc: mean over the tasks whose truth is known; None without any.
-        win_rate: share of the other contenders on its tasks that it beats, ties half; None with `rank`.
+        win_rate: share of the other contenders on its tasks that it beats, ties count half; None if `rank` is None.
         failures: share of its runs that failed.
-        fit_seconds, predict_seconds: medians over its runs that went well; None without any.
-        tasks, runs: how many.
-        imputed: part of `rank` and `aul_pu` stands for failed folds.
+        fit_seconds, predict_seconds: medians over its successful runs; None without any.
+        tasks, runs: number of each.
+        imputed: `rank` and `aul_pu` contain replaced values of failed runs.
     """
 
     entry: int
@@ -58,16 +58,16 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class RankedTask:
-    """One task's ranks.
+    """The ranks of one task.
 
     Attributes:
         dataset: number of the data set.
-        results: what they are made of.
-        ranks: shape (k,): of its contenders, stretched; NaN where there is only one.
-        wins: shape (k,): share of the others that each beats; NaN where there is only one.
-        aul, auc: shape (k,): means over splits.
-        resampled: shape (n_resamples, k), float32: ranks with the splits drawn anew; NaN where a contender was on
-            none of the drawn ones.
+        results: of the task's runs.
+        ranks: shape (k,): of its contenders, stretched; NaN if there is only one.
+        wins: shape (k,): share of the others that each beats; NaN if there is only one.
+        aul, auc: shape (k,): means over folds.
+        resampled: shape (n_resamples, k), float32: ranks over resampled folds; NaN where a contender has no run on
+            the folds that were drawn.
     """
 
     dataset: int
@@ -80,13 +80,13 @@ class RankedTask:
 
 
 def rank_tasks(
-    evidence: Evidence, results: Sequence[TaskResults], n_resamples: int = RESAMPLES
+    board_runs: BoardRuns, results: Sequence[TaskResults], n_resamples: int = RESAMPLES
 ) -> tuple[RankedTask, ...]:
     """Return each task with its ranks."""
-    field = len(evidence.entries)
+    field = len(board_runs.entries)
     return tuple(
-        _ranked(task.dataset, found, field, n_resamples, _SEED.child("splits", task.id))
-        for task, found in zip(evidence.tasks, results, strict=True)
+        _ranked(task.dataset, task_results, field, n_resamples, _SEED.child("splits", task.id))
+        for task, task_results in zip(board_runs.tasks, results, strict=True)
     )
 
 
@@ -111,9 +111,9 @@ def _resampled(results: TaskResults, field: int, n_resamples: int, seed: Seed) -
     n_units = len(results.units)
     drawn = seed.generator().multinomial(n_units, np.full(n_units, 1 / n_units), size=n_resamples)
     full = filled(results.aul, results.failed)
-    known = np.isfinite(full)
-    weight = (drawn @ known.T.astype(np.float64)).astype(np.float64)
-    sums = drawn @ np.where(known, full, 0.0).T
+    finite = np.isfinite(full)
+    weight = (drawn @ finite.T.astype(np.float64)).astype(np.float64)
+    sums = drawn @ np.where(finite, full, 0.0).T
     with np.errstate(invalid="ignore", divide="ignore"):
         values = sums / weight
     finished = drawn @ (results.tried & ~results.failed).T.astype(np.int64) > 0
@@ -127,7 +127,7 @@ def _ranks(values: Matrix) -> Matrix:
     from scipy.stats import rankdata  # noqa: PLC0415 - heavy imports happen when used
 
     missing = np.isnan(values)
-    # Those that are missing go last, where they do not shift anybody.
+    # Missing contenders go last, where they do not shift the others.
     order = np.where(missing, np.inf, -values)
     order = np.where(np.isneginf(values), np.finfo(np.float64).max, order)
     ranks = np.asarray(rankdata(order, axis=1), dtype=np.float64)
@@ -135,7 +135,7 @@ def _ranks(values: Matrix) -> Matrix:
 
 
 def _worst(ranks: Matrix, values: Matrix) -> Matrix:
-    """Return the ranks with the worst one for everybody who failed throughout: they share no mean of ranks."""
+    """Return the ranks, with the worst rank for contenders that failed in all runs; these do not share a mean rank."""
     present = (~np.isnan(ranks)).sum(axis=1, keepdims=True)
     return np.where(np.isneginf(values), present, ranks)
 
@@ -148,23 +148,25 @@ def _stretched(ranks: Matrix, field: int) -> Matrix:
 
 
 def standings(
-    evidence: Evidence, tasks: Sequence[RankedTask], chosen: Sequence[int] | None = None
+    board_runs: BoardRuns, tasks: Sequence[RankedTask], selected: Sequence[int] | None = None
 ) -> tuple[Standing, ...]:
-    """Return how contenders stand on the chosen tasks, or on all, best mean rank first.
+    """Return the ranking over the selected tasks, or all tasks, best mean rank first.
 
-    Only those that were tried on one of the tasks are there.
+    It contains the contenders that were run on one of these tasks.
     """
-    numbers = list(range(len(tasks))) if chosen is None else list(chosen)
-    table = _Table.of([tasks[i] for i in numbers], len(evidence.entries))
+    numbers = list(range(len(tasks))) if selected is None else list(selected)
+    table = _TaskTable.of([tasks[i] for i in numbers], len(board_runs.entries))
     runs: dict[int, list[Run]] = {}
     for i in numbers:
-        for run in evidence.runs_by_task[i]:
+        for run in board_runs.runs_by_task[i]:
             runs.setdefault(run.entry, []).append(run)
-    seed = _SEED.child("datasets", *(evidence.tasks[i].id for i in numbers))
+    seed = _SEED.child("datasets", *(board_runs.tasks[i].id for i in numbers))
     bounds, counts = table.interval(seed), table.tasks_of.tolist()
     ranks, means = table.mean("ranks"), {name: table.mean(name) for name in ("aul", "auc", "wins")}
-    found = [_standing(entry, runs[entry], ranks, bounds, means, counts[entry]) for entry in sorted(runs)]
-    return tuple(sorted(found, key=lambda one: (one.rank is None, one.rank, -(one.aul_pu or 0.0), one.entry)))
+    unordered = [_standing(entry, runs[entry], ranks, bounds, means, counts[entry]) for entry in sorted(runs)]
+    return tuple(
+        sorted(unordered, key=lambda own: (own.rank is None, own.rank, -(own.aul_pu or 0.0), own.entry))
+    )
 
 
 def _standing(
@@ -176,16 +178,16 @@ def _standing(
     n_tasks: int,
 ) -> Standing:
     failed = sum(not run.ok for run in runs)
-    rank = _number(ranks[entry])
-    low, high = (_number(bound[entry]) for bound in bounds)
+    rank = known(ranks[entry])
+    low, high = (known(bound[entry]) for bound in bounds)
     return Standing(
         entry,
         rank,
         None if low is None or rank is None else min(low, rank),
         None if high is None or rank is None else max(high, rank),
-        _number(means["aul"][entry]),
-        _number(means["auc"][entry]),
-        _number(means["wins"][entry]),
+        known(means["aul"][entry]),
+        known(means["auc"][entry]),
+        known(means["wins"][entry]),
         failed / len(runs),
         _median(run.fit_seconds for run in runs if run.ok),
         _median(run.predict_seconds for run in runs if run.ok),
@@ -196,22 +198,18 @@ def _standing(
 
 
 def _median(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.median(known)) if known else None
-
-
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
+    numbers = [value for value in values if value is not None]
+    return float(np.median(numbers)) if numbers else None
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
-    """Some tasks, and how much each counts for each contender.
+class _TaskTable:
+    """A set of tasks, over which contenders are averaged.
 
     Attributes:
         tasks: the tasks.
         field: number of contenders.
-        datasets: shape (n_tasks,): the data set of each, numbered from 0 without gaps.
+        datasets: shape (n_tasks,): the data set of each task, numbered from 0 without gaps.
     """
 
     tasks: Sequence[RankedTask]
@@ -219,7 +217,7 @@ class _Table:
     datasets: IndexVector
 
     @classmethod
-    def of(cls, tasks: Sequence[RankedTask], field: int) -> "_Table":
+    def of(cls, tasks: Sequence[RankedTask], field: int) -> "_TaskTable":
         return cls(tasks, field, np.unique([task.dataset for task in tasks], return_inverse=True)[1])
 
     @property
@@ -233,51 +231,51 @@ class _Table:
         )
 
     def mean(self, name: str) -> FloatVector:
-        """Return the mean over tasks of a data set, then over data sets, shape (field,); NaN where nothing is known."""
+        """Return the mean over the tasks of a data set, then over data sets, shape (field,); NaN where unknown."""
         entries = np.concatenate([task.results.entries for task in self.tasks])
         datasets = np.repeat(self.datasets, [len(task.results.entries) for task in self.tasks])
         values: FloatVector = np.concatenate([getattr(task, name) for task in self.tasks])
-        known = np.isfinite(values)
-        pairs, place = np.unique(datasets[known] * self.field + entries[known], return_inverse=True)
-        of_dataset = np.bincount(place, values[known]) / np.bincount(place)
-        whose = pairs % self.field
-        sums = np.bincount(whose, of_dataset, minlength=self.field).astype(np.float64)
-        return _ratio(sums, np.bincount(whose, minlength=self.field))
+        finite = np.isfinite(values)
+        pairs, pair_of = np.unique(datasets[finite] * self.field + entries[finite], return_inverse=True)
+        of_dataset = np.bincount(pair_of, values[finite]) / np.bincount(pair_of)
+        entry_of = pairs % self.field
+        sums = np.bincount(entry_of, of_dataset, minlength=self.field).astype(np.float64)
+        return _ratio(sums, np.bincount(entry_of, minlength=self.field))
 
     def interval(self, seed: Seed) -> tuple[FloatVector, FloatVector]:
-        """Return bounds of the mean rank, shape (field,) each; NaN where nothing can be drawn."""
-        nothing = np.full(self.field, np.nan)
+        """Return the bounds of the mean rank, shape (field,) each; NaN if there is nothing to resample."""
+        unknown = np.full(self.field, np.nan)
         if self.n_datasets < 2 and all(len(task.results.units) < 2 for task in self.tasks):
-            return nothing, nothing
+            return unknown, unknown
         n_resamples = len(self.tasks[0].resampled)
         n = self.n_datasets
         drawn = seed.generator().multinomial(n, np.full(n, 1 / n), size=n_resamples)
         tail = (1 - CONFIDENCE) / 2
-        low, high = nothing.copy(), nothing.copy()
+        low, high = unknown.copy(), unknown.copy()
         for entry, means in self._resampled_means(drawn):
-            known = means[np.isfinite(means)]
-            if len(known):
-                low[entry], high[entry] = np.quantile(known, [tail, 1 - tail])
+            finite = means[np.isfinite(means)]
+            if len(finite):
+                low[entry], high[entry] = np.quantile(finite, [tail, 1 - tail])
         return low, high
 
     def _resampled_means(self, drawn: IndexVector) -> Iterable[tuple[int, FloatVector]]:
-        """Yield for each contender its mean rank in each resample: one at a time, as all of them need much memory."""
-        places: dict[int, list[tuple[int, int]]] = {}
+        """Yield each contender with its mean rank in each resample; one at a time, as all would need much memory."""
+        columns: dict[int, list[tuple[int, int]]] = {}
         for number, task in enumerate(self.tasks):
             for column, entry in enumerate(task.results.entries.tolist()):
-                places.setdefault(entry, []).append((number, column))
-        for entry, where in places.items():
-            ranks = np.stack([self.tasks[number].resampled[:, column] for number, column in where], axis=1)
-            datasets = self.datasets[[number for number, _ in where]]
+                columns.setdefault(entry, []).append((number, column))
+        for entry, own in columns.items():
+            ranks = np.stack([self.tasks[number].resampled[:, column] for number, column in own], axis=1)
+            datasets = self.datasets[[number for number, _ in own]]
             yield entry, _by_dataset(ranks.astype(np.float64), datasets, drawn)
 
 
 def _by_dataset(ranks: Matrix, datasets: IndexVector, drawn: IndexVector) -> FloatVector:
-    """Return mean ranks over drawn data sets from ranks per task, shape (n_resamples, n_tasks)."""
-    own, first = np.unique(datasets, return_index=True)  # tasks stand by data set
-    known = np.isfinite(ranks)
-    counts = np.add.reduceat(known.astype(np.float64), first, axis=1)
-    sums = np.add.reduceat(np.where(known, ranks, 0.0), first, axis=1)
+    """Return mean ranks over the drawn data sets from ranks per task, shape (n_resamples, n_tasks)."""
+    own, first = np.unique(datasets, return_index=True)  # tasks are ordered by data set
+    finite = np.isfinite(ranks)
+    counts = np.add.reduceat(finite.astype(np.float64), first, axis=1)
+    sums = np.add.reduceat(np.where(finite, ranks, 0.0), first, axis=1)
     means = np.divide(sums, counts, out=np.zeros(sums.shape), where=counts > 0)
     weights = drawn[:, own] * (counts > 0)
     return _ratio((means * weights).sum(axis=1), weights.sum(axis=1))

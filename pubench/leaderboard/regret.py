@@ -1,4 +1,4 @@
-"""What choosing without truth costs: contenders chosen by AUL_PU, judged by AUC."""
+"""What choosing without truth costs: contenders are chosen by AUL_PU and judged by AUC."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from pubench.leaderboard.ranking import RankedTask
 
 @dataclass(frozen=True)
 class Regret:
-    """One task whose truth is known.
+    """The regret on one task whose truth is known.
 
     Attributes:
-        task: its number.
-        contenders: how many have both AUL_PU and AUC; those that failed on a fold are not among them.
+        task: number of the task.
+        contenders: number of contenders with both AUL_PU and AUC; those that failed on a fold are excluded.
         best_auc: the highest mean AUC.
-        chosen_auc: mean AUC of the contender with the highest mean AUL_PU; of several, their mean.
-        tau: Kendall's tau-b between AUL_PU and AUC; None where one of them does not vary.
+        chosen_auc: mean AUC of the contender with the highest mean AUL_PU; if there are several, their mean.
+        tau: Kendall's tau-b between AUL_PU and AUC; None if one of them is constant.
     """
 
     task: int
@@ -28,14 +28,14 @@ class Regret:
 
     @property
     def lost(self) -> float:
-        """How much AUC is lost by choosing without truth, at least 0."""
+        """The AUC that is lost by choosing without truth, at least 0."""
         return self.best_auc - self.chosen_auc
 
 
 def regrets(tasks: Sequence[RankedTask]) -> tuple[Regret, ...]:
-    """Return the tasks whose truth is known and that have at least two contenders to choose from."""
-    found = (_regret(number, task) for number, task in enumerate(tasks))
-    return tuple(one for one in found if one is not None)
+    """Return the regrets on the tasks whose truth is known and that have at least two contenders."""
+    candidates = (_regret(number, task) for number, task in enumerate(tasks))
+    return tuple(regret for regret in candidates if regret is not None)
 
 
 def _regret(number: int, task: RankedTask) -> Regret | None:

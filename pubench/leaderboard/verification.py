@@ -1,186 +1,177 @@
-"""Records are believed the more, the more often somebody ran them again and found the same."""
+"""Verifies records: runs their specs again as jobs of `pubench bench` and compares the results.
 
-import json
+    records -> a sample, or those asked for -> each run again in a process of its own -> compared -> verified/KEY.json
+
+This is the only file of the leaderboard that runs a method. A verification is written whether it agrees or not.
+"""
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from hashlib import blake2b
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from pubench.atomic import replacing
-from pubench.errors import DataError, ParameterError, one_line
-from pubench.json_files import read_json
-from pubench.leaderboard.labels import canonical
-from pubench.records.files import to_document
-from pubench.records.record import Record, RunSpec
-from pubench.schemas import broken_rule, packaged_schema
+from pubench.api.plugin import Kind
+from pubench.bench.executors import run_isolated
+from pubench.bench.job_data import HOLDOUT
+from pubench.bench.job_server import job_server
+from pubench.bench.plan import BenchJob
+from pubench.configuration.configuration import to_tables
+from pubench.errors import DataError, ParameterError, suggestion
+from pubench.leaderboard.board import read_folder, records_folder
+from pubench.leaderboard.verification_files import (
+    Verification,
+    compare_records,
+    read_verifications,
+    verified_folder,
+    write_verification,
+)
+from pubench.record.record import Record, RunSpec
 from pubench.seeds import Seed
-from pubench.types import Json
+from pubench.system.machine import free_memory
+from pubench.types import Status
+from pubench.workers.limits import Limits
 
-#: How far a metric may be off: libraries and processors round differently, and trees that split elsewhere move it a
+#: Default tolerance of a metric. Libraries and processors round differently, and trees with other splits move a metric a
 #: little; a fold's own standard error is several times larger.
 TOLERANCE = 0.005
-_SCHEMA_VERSION = 1
-_SCHEMA = ("pubench.leaderboard", "verification.schema.json")
-_MOST_BYTES = 2**18
 
+#: Runs a spec again and returns the new record.
 Rerun: TypeAlias = Callable[[RunSpec], Record]
 
 
 @dataclass(frozen=True)
-class Difference:
-    """What a record states and what was found instead, as texts."""
+class VerifyRequest:
+    """Which records to verify, and how.
 
-    what: str
-    recorded: str
-    found: str
+    Attributes:
+        keys: of the records; empty: a sample.
+        sample: number of records to draw from those not verified yet.
+        seed: draws the sample.
+        tolerance: largest difference of a metric that is accepted, between 0 and 1.
+
+    Raises:
+        ParameterError: the sample is less than 1, or the tolerance is out of range.
+    """
+
+    keys: tuple[str, ...] = ()
+    sample: int = 3
+    seed: int = 0
+    tolerance: float = TOLERANCE
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tolerance <= 1:
+            raise ParameterError(f"The tolerance must be between 0 and 1; got {self.tolerance:g}.")
+        if self.sample < 1:
+            raise ParameterError(f"The sample must have at least one record; got {self.sample}.")
 
 
 @dataclass(frozen=True)
-class Verification:
-    """What came of running a record's spec again.
+class VerifyResult:
+    """The verified records.
 
     Attributes:
-        key: of the record.
-        record: digest of the record's content: of a record that was changed later nothing is verified.
-        tolerance: how far a metric may be off.
-        differences: empty where everything agrees.
-        environment: where it was run again.
+        verifications: of the records that were run again.
+        impossible: one sentence about each record that cannot be run on this machine.
+        left: number of records that are not verified yet.
     """
 
-    key: str
-    record: str
-    tolerance: float
-    differences: tuple[Difference, ...] = ()
-    environment: Mapping[str, Json] = field(default_factory=dict)
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the same was found."""
-        return not self.differences
+    verifications: tuple[Verification, ...]
+    impossible: tuple[str, ...]
+    left: int
 
 
-def record_digest(record: Record) -> str:
-    """Return 32 hex digits that stand for everything a record states."""
-    return blake2b(canonical(to_document(record)).encode(errors="surrogatepass"), digest_size=16).hexdigest()
+def verify_folder(
+    folder: Path, request: VerifyRequest, rerun: Rerun, on_verified: Callable[[Verification], None]
+) -> VerifyResult:
+    """Run records of a folder again and compare; each verification is written as soon as it is known.
 
-
-def verify_record(record: Record, rerun: Rerun, tolerance: float = TOLERANCE) -> Verification:
-    """Run a record's spec again and compare: status, data, and every metric but standard errors.
+    Args:
+        folder: of the records; verifications are written beside it.
+        request: which records, and how.
+        rerun: runs a spec; see `rerun_in_process`.
+        on_verified: called with each verification.
 
     Raises:
-        ParameterError: the tolerance is no share.
-        PubenchError: what `rerun` raises, where it can not run at all.
+        DataError: there is no such folder or no record in it, or none of the chosen records can be run here.
+        ParameterError: there is no record with a requested key.
     """
-    if not 0 <= tolerance <= 1:
-        raise ParameterError(f"A tolerance lies between 0 and 1; got {tolerance:g}.")
-    found = rerun(record.spec)
-    differences = tuple(_differences(record, found, tolerance))
-    return Verification(record.spec.key, record_digest(record), tolerance, differences, found.environment)
-
-
-def _differences(record: Record, found: Record, tolerance: float) -> Iterator[Difference]:
-    if record.status is not found.status:
-        yield Difference("status", record.status.value, _cut(f"{found.status.value} {found.reason}"))
-        return
-    if record.data is not None and found.data is not None and record.data.hash != found.data.hash:
-        yield Difference("data", record.data.hash, found.data.hash)
-    for name in sorted({*record.metrics, *found.metrics}):
-        if name.endswith("stderr"):
-            continue
-        was, now = record.metrics.get(name), found.metrics.get(name)
-        if was is None or now is None or abs(was - now) > tolerance:
-            yield Difference(name, _figure(was), _figure(now))
-
-
-def _figure(value: float | None) -> str:
-    return "nothing" if value is None else f"{value:.6f}"
-
-
-def _cut(text: str) -> str:
-    return one_line(text)[:200]
-
-
-def choose(records: Sequence[Record], done: Iterable[str], sample: int, seed: int) -> list[Record]:
-    """Return at most `sample` records drawn from those that are not `done`, by key.
-
-    Raises:
-        ParameterError: `sample` is less than 1.
-    """
-    if sample < 1:
-        raise ParameterError(f"A sample has at least one record; got {sample}.")
-    known = set(done)
-    left = sorted((one for one in records if one.spec.key not in known), key=lambda one: one.spec.key)
-    order = Seed(seed).child("verify").generator().permutation(len(left))[:sample]
-    return [left[i] for i in sorted(order.tolist())]
-
-
-def write_verification(folder: Path, verification: Verification) -> Path:
-    """Write a verification into `folder` as KEY.json; an earlier one is replaced, and a disagreement is written too."""
-    document = {
-        "schema": _SCHEMA_VERSION,
-        "key": verification.key,
-        "record": verification.record,
-        "agrees": verification.agrees,
-        "tolerance": verification.tolerance,
-        "differences": [asdict(one) for one in verification.differences[:64]],
-        "environment": dict(verification.environment),
-    }
-    path = folder / f"{verification.key}.json"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{folder} can not be made: {error.strerror or error}.") from error
-    with replacing(path) as temporary:
-        temporary.write_text(f"{json.dumps(document, indent=1, sort_keys=True, allow_nan=False)}\n", "utf-8")
-    return path
-
-
-def read_verifications(folder: Path, records: Iterable[Record]) -> tuple[dict[str, Verification], list[str]]:
-    """Return what is verified of the records, by key, and a sentence about each file that does not count.
-
-    A verification of a record that was changed since does not count.
-    """
-    found: dict[str, Verification] = {}
-    problems = []
-    for record in records:
-        path = folder / f"{record.spec.key}.json"
-        if not path.is_file():
-            continue
+    records, _ = read_folder(folder)
+    if not records:
+        raise DataError(f"{folder} holds no record to verify.")
+    verified = verified_folder(records_folder(folder))
+    earlier, _ = read_verifications(verified, records)
+    chosen = _by_key(records, request.keys) if request.keys else draw_sample(records, earlier, request)
+    new: dict[str, Verification] = {}
+    impossible: list[str] = []
+    for record in chosen:
         try:
-            found[record.spec.key] = _read(path, record)
+            verification = compare_records(record, rerun(repeatable_spec(record)), request.tolerance)
         except DataError as error:
-            problems.append(str(error))
-    return found, problems
+            impossible.append(str(error))
+            continue
+        write_verification(verified, verification)
+        on_verified(verification)
+        new[record.spec.key] = verification
+    if impossible and not new:
+        raise DataError(impossible[0])
+    left = {record.spec.key for record in records} - {*earlier, *new}
+    return VerifyResult(tuple(new.values()), tuple(impossible), len(left))
 
 
-def _read(path: Path, record: Record) -> Verification:
-    if path.stat().st_size > _MOST_BYTES:
-        raise DataError(f"{path} is too large for a verification.")
-    document = read_json(path)
-    _check(document, path)
-    if document["key"] != record.spec.key or document["record"] != record_digest(record):
-        raise DataError(f"{path} verifies another record than the one of its name; verify it again.")
-    differences = tuple(
-        Difference(*(one_line(one[name]) for name in ("what", "recorded", "found")))
-        for one in document["differences"]
+def repeatable_spec(record: Record) -> RunSpec:
+    """Return the spec that is run to repeat a record.
+
+    Of a run of `pubench tune` that is what its search found, a blend included: a search that ends by the clock ends with
+    something else each time.
+    """
+    found = record.chosen.get("configuration")
+    if HOLDOUT not in record.spec.view or not isinstance(found, Mapping):
+        return record.spec
+    tables = to_tables(found)
+    method = tables[Kind.METHOD.value]
+    name = str(method["name"]) if isinstance(method, Mapping) else record.spec.method
+    return replace(record.spec, method=name, configuration=tables, tuning={})
+
+
+def _by_key(records: Sequence[Record], keys: Sequence[str]) -> list[Record]:
+    by_key = {record.spec.key: record for record in records}
+    for key in keys:
+        if key not in by_key:
+            raise ParameterError(f"There is no record '{key}'.{suggestion(key, by_key)}")
+    return [by_key[key] for key in keys]
+
+
+def draw_sample(records: Sequence[Record], verified: Iterable[str], request: VerifyRequest) -> list[Record]:
+    """Return at most `request.sample` records, drawn from those whose key is not in `verified`; ordered by key."""
+    known = set(verified)
+    unverified = sorted(
+        (record for record in records if record.spec.key not in known), key=lambda record: record.spec.key
     )
-    made = Verification(
-        document["key"], document["record"], document["tolerance"], differences, document["environment"]
-    )
-    if made.agrees is not document["agrees"]:
-        raise DataError(
-            f"{path} says that the record agrees and lists differences, or neither; verify it again."
-        )
-    return made
+    order = Seed(request.seed).child("verify").generator().permutation(len(unverified))[: request.sample]
+    return [unverified[i] for i in sorted(order.tolist())]
 
 
-def verification_schema() -> dict[str, Any]:
-    """Return the JSON Schema of verifications."""
-    return packaged_schema(*_SCHEMA)
+@contextmanager
+def rerun_in_process(n_threads: int, plugin_files: Sequence[Path], timeout: float) -> Iterator[Rerun]:
+    """Yield a function that runs a spec in a process of its own, within limits, and returns its record.
 
+    It raises `DataError` if the data is not on this machine, since that is no disagreement.
 
-def _check(document: Mapping[str, Any], path: Path) -> None:
-    broken = broken_rule(document, *_SCHEMA)
-    if broken:
-        raise DataError(f"{path} is no verification: {broken}.")
+    Args:
+        n_threads: of each run.
+        plugin_files: single-file plugins that runs load.
+        timeout: of each run, in seconds.
+    """
+    server = job_server(n_threads, [str(path.absolute()) for path in plugin_files])
+
+    def rerun(spec: RunSpec) -> Record:
+        record = run_isolated(BenchJob(spec), Limits(timeout, free_memory()), server).record
+        if record.status is Status.FAILED and record.data is None:
+            raise DataError(f"The run {spec.key} cannot be repeated here: {record.reason}")
+        return record
+
+    try:
+        yield rerun
+    finally:
+        server.close()

@@ -1,1 +1,1 @@
-"""Evaluation: what a PU table tells about a model, how sure it is, and what only the truth could tell."""
+"""Metrics: estimated from PU labels alone, with intervals and comparisons, or computed from true labels."""

@@ -1,21 +1,24 @@
-"""Whether one model beats another, on the same rows.
+"""Compares models on the same rows, by paired differences of their placements.
 
-Paired and against the unlabeled rows, with one difference of 0 more than there is; `pubench.metrics.inference` says why.
+Placements are among the unlabeled rows. The variance counts one difference of 0 more than there is; for the reason see
+`pubench.metrics.intervals`.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
 from pubench.errors import DataError
-from pubench.metrics.inference import check_confidence, note_on_few
+from pubench.metrics.intervals import check_confidence, note_on_few
 from pubench.metrics.ranks import Label, check_labels, check_same_length, check_scores, share_below
 from pubench.types import BoolVector, FloatVector
+
+_Sums = TypeVar("_Sums", float, npt.NDArray[np.float64])
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class AULComparison:
         stderr: standard error of the difference; finite.
         n_labelled: number of labelled positives.
         confidence: of the interval.
-        note: what a reader has to know, one or two sentences; empty when there is nothing.
+        note: a warning for the reader, one or two sentences; empty when there is none.
     """
 
     difference: float
@@ -45,7 +48,7 @@ class AULComparison:
 
 @dataclass(frozen=True)
 class PairwiseComparison:
-    """Two models of several: `p_holm` is the p-value corrected for the number of pairs that were looked at."""
+    """Two models of several: `p_holm` is the p-value corrected for the number of pairs that were compared."""
 
     a: str
     b: str
@@ -95,9 +98,9 @@ def compare_models(
     if len(scores_by_model) < 2:
         raise DataError("A comparison needs the scores of at least two models.")
     positive = check_labels(s, pos_label)
-    met = {name: _meet(positive, scores, name) for name, scores in scores_by_model.items()}
-    names = list(combinations(met, 2))
-    results = [_compare(met[a], met[b], confidence) for a, b in names]
+    placements = {name: _placements(positive, scores, name) for name, scores in scores_by_model.items()}
+    names = list(combinations(placements, 2))
+    results = [_compare(placements[a], placements[b], confidence) for a, b in names]
     corrected = holm(np.array([result.p_value for result in results]))
     return [
         PairwiseComparison(a, b, result, float(p))
@@ -114,31 +117,66 @@ def holm(p_values: FloatVector) -> FloatVector:
     return corrected
 
 
-class _Met(NamedTuple):
-    """How labelled positives and unlabeled rows meet under one model, in the order of the rows."""
+@dataclass(frozen=True)
+class PairedMean:
+    """The mean of paired differences.
+
+    Attributes:
+        mean: of the differences.
+        stderr: its standard error, by `variance_of_mean`.
+        count: number of differences.
+    """
+
+    mean: float
+    stderr: float
+    count: int
+
+
+def paired_mean(differences: FloatVector) -> PairedMean:
+    """Return the mean of paired differences, shape (n,) with n >= 1, and its standard error."""
+    count, total = len(differences), float(differences.sum())
+    variance = variance_of_mean(total, float(np.square(differences).sum()), count)
+    return PairedMean(total / count, float(np.sqrt(variance)), count)
+
+
+def variance_of_mean(total: _Sums, squares: _Sums, count: int) -> _Sums:
+    """Return the variance of the mean of `count` differences, with one difference of 0 more than there is.
+
+    The extra difference protects against rare failures that these rows do not show; see `pubench.metrics.intervals`.
+
+    Args:
+        total: sum of the differences; a float, or an array of one sum for each comparison.
+        squares: sum of their squares, of the same shape.
+        count: number of differences, without the extra one.
+    """
+    return np.maximum(squares - total**2 / (count + 1), 0.0) / count**2  # type: ignore[no-any-return]
+
+
+class _Placements(NamedTuple):
+    """Placements of labelled positives among unlabeled rows, and the reverse, by one model, in the order of the rows."""
 
     placement: FloatVector  # of each labelled positive: share of unlabeled rows below it, ties half
     share_above: FloatVector  # of each unlabeled row: share of labelled positives above it, ties half
 
 
-def _meet(positive: BoolVector, scores: npt.ArrayLike, name: str) -> _Met:
+def _placements(positive: BoolVector, scores: npt.ArrayLike, name: str) -> _Placements:
     values = check_scores(scores, name)
     check_same_length(**{"s": positive, name: values})
     labelled, unlabeled = values[positive], values[~positive]
-    return _Met(share_below(unlabeled, labelled), 1 - share_below(labelled, unlabeled))
+    return _Placements(share_below(unlabeled, labelled), 1 - share_below(labelled, unlabeled))
 
 
-def _compare(a: _Met, b: _Met, confidence: float) -> AULComparison:
-    differences = a.placement - b.placement
-    m, n_unlabeled = len(differences), len(a.share_above)
+def _compare(a: _Placements, b: _Placements, confidence: float) -> AULComparison:
+    paired = paired_mean(a.placement - b.placement)
+    m, n_unlabeled = paired.count, len(a.share_above)
     scale = n_unlabeled / (m + n_unlabeled)
-    difference = scale * float(differences.mean())
+    difference = scale * paired.mean
     unlabeled_variance = float(np.var(a.share_above - b.share_above)) / n_unlabeled
     if m == 1:
         low, high, p_value, stderr = -1.0, 1.0, 1.0, scale
     else:
-        stderr = scale * float(np.sqrt(np.append(differences, 0.0).var(ddof=1) / m + unlabeled_variance))
-        reach = float(stdtrit(m - 1, (1 + confidence) / 2)) * stderr
-        low, high = max(-1.0, difference - reach), min(1.0, difference + reach)
+        stderr = scale * float(np.sqrt(paired.stderr**2 + unlabeled_variance))
+        half_width = float(stdtrit(m - 1, (1 + confidence) / 2)) * stderr
+        low, high = max(-1.0, difference - half_width), min(1.0, difference + half_width)
         p_value = 1.0 if difference == 0 else float(2 * stdtr(m - 1, -abs(difference) / stderr))
     return AULComparison(difference, low, high, p_value, stderr, m, confidence, note_on_few(m))

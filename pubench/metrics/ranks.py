@@ -1,4 +1,4 @@
-"""The numerical core: where the labelled positives stand among all rows.
+"""The numerical core: placements of the labelled positives among all rows.
 
 The placement of a labelled positive is the share of rows it scores above, ties counted half and itself included:
 (rows below + tied rows / 2) / n. Every figure of this package is made of placements, and only the few labelled

@@ -2,7 +2,7 @@
 
 from sklearn.metrics import make_scorer
 
-from pubench.metrics.label_free import aul_pu_score
+from pubench.metrics.aul import aul_pu_score
 
 aul_pu_scorer = make_scorer(aul_pu_score, response_method=("decision_function", "predict_proba"))
 """Scores an estimator by AUL_PU on the observed labels, for `cross_val_score`, `GridSearchCV` and the like.

@@ -1,4 +1,4 @@
-"""What a search is asked and what it answers, whichever way it goes."""
+"""The request and the entries of a search, and what all engines share: groups of queries, searched side by side."""
 
 import math
 from collections.abc import Callable
@@ -10,28 +10,28 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pubench.threads import in_order
+from pubench.system.threads import map_in_order
 from pubench.types import FloatMatrix, IndexVector
 
-#: Positives listed at least: with fewer, too many queries would be looked around again for more.
+#: Candidates listed at least: with fewer, too many queries would have to be searched again.
 LISTED = 4
-#: Groups there are at least, unless they would be smaller than the other number.
+#: The number of groups is at least the first number, unless groups would be smaller than the second.
 _GROUPS, _SMALLEST_GROUP = 8, 256
 
-#: Told now and then which share is done, in [0, 1]; what it raises ends the search.
+#: Called now and then with the share that is done, in [0, 1]; what it raises ends the search.
 Progress: TypeAlias = Callable[[float], None]
-#: (count, rows, ranks) around n queries: how many of the listed positives are among the first `k_max` rows in some fold;
+#: (count, rows, ranks) around n queries: the number of candidates among the first `k_max` rows in some fold;
 #: which they are; and their ranks in each fold, shape (n, folds, listed), 0 where there is none.
 Ranked: TypeAlias = tuple[IndexVector, IndexVector, npt.NDArray[Any]]
-#: Ranks around a group of queries, listing so many of the nearest positives.
+#: Ranks around a group of queries, with this number of candidates for each.
 Rank: TypeAlias = Callable[[IndexVector, int], Ranked]
 
 
-class Aim(NamedTuple):
-    """What is looked for: the positives among the first `k_max`, in each of `folds` folds.
+class RankRequest(NamedTuple):
+    """What a search is for: the positives among the first `k_max`, in each of `folds` folds.
 
     Attributes:
-        held_out: shape (n_rows,), uint64; bit f is set where fold f does without the row.
+        held_out: shape (n_rows,), uint64; bit f is set where fold f holds the row out.
         folds: the number of folds, 1 to 64.
         k_max: the last rank of interest.
     """
@@ -42,7 +42,7 @@ class Aim(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """Ranks of positives, one per place in vectors of equal length."""
+    """Ranks of positives, as vectors of equal length."""
 
     query: IndexVector
     fold: IndexVector
@@ -53,50 +53,50 @@ class Entries(NamedTuple):
 class Engine(Protocol):
     """Rows and the labelled ones among them, ready to be searched."""
 
-    def of_rows(self, rows: IndexVector, aim: Aim, progress: Progress) -> Entries:
+    def of_rows(self, rows: IndexVector, request: RankRequest, progress: Progress) -> Entries:
         """Return the ranks around some of the unlabeled rows, by their numbers, in no particular order."""
 
-    def of_new(self, X: FloatMatrix, aim: Aim, progress: Progress) -> Entries:
+    def of_new(self, X: FloatMatrix, request: RankRequest, progress: Progress) -> Entries:
         """Return the ranks around other rows; queries are counted as in `X`."""
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Goes through queries group by group, side by side.
+    """Ranks positives around groups of queries, side by side.
 
     Attributes:
-        aim: what is looked for.
-        positives: how many there are.
+        request: what is searched for.
+        positives: their number.
     """
 
-    aim: Aim
+    request: RankRequest
     positives: int
 
     @property
     def most(self) -> int:
-        """How many positives can be among the first `k_max`, where no fold does without some."""
-        return min(self.aim.k_max, self.positives)
+        """The largest number of positives among the first `k_max`, if no fold holds any out."""
+        return min(self.request.k_max, self.positives)
 
     @property
     def likely(self) -> int:
-        """How many positives to list so that hardly a query needs more, if they stand anywhere."""
-        expected = self.aim.k_max * self.positives / len(self.aim.held_out)
+        """The number of candidates that is enough for nearly every query, if positives are spread evenly."""
+        expected = self.request.k_max * self.positives / len(self.request.held_out)
         return min(self.most, LISTED + 2 * math.ceil(expected))
 
     def around(
         self, groups: list[IndexVector], listed: int, rank: Rank, pool: Executor, progress: Progress
     ) -> Entries:
-        """Return the ranks around the queries, listing so many of the nearest positives at first."""
-        return gathered(partial(self._entries, rank, listed), groups, pool, progress)
+        """Return the ranks around the queries, with `listed` candidates for each at first."""
+        return gather(partial(self._entries, rank, listed), groups, pool, progress)
 
     def _entries(self, rank: Rank, listed: int, group: IndexVector) -> Entries:
-        """Rank around one group, listing so many positives of each query, and more where that runs short.
+        """Rank around one group with `listed` candidates for each query, and with more where all of them have a rank.
 
-        Without folds `k_max` positives are never short: the last of them has all others before it. A fold that does
-        without some of them may have room for more.
+        Without folds `k_max` candidates are always enough: the last of them has all others before it. A fold that holds
+        some of them out may have ranks for more.
         """
         count, rows, ranks = rank(group, listed)
-        enough = self.positives if self.aim.held_out.any() else self.most
+        enough = self.positives if self.request.held_out.any() else self.most
         short = (count == listed) & (listed < enough)
         ranks[short] = 0
         query, fold, place = np.nonzero(ranks)
@@ -107,22 +107,22 @@ class Ranking:
 
 
 def in_groups(order: IndexVector, size: int) -> list[IndexVector]:
-    """Return runs of so many queries, or fewer where there are few, so that every thread gets its share."""
+    """Return runs of at most `size` queries, and of fewer where there are few, so that every thread gets its share."""
     size = min(size, max(_SMALLEST_GROUP, -(-len(order) // _GROUPS)))
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
-def tell(progress: Progress, start: float, length: float, share: float) -> None:
-    """Tell of a part of the work, which begins at `start` and has this length."""
+def report_part(progress: Progress, start: float, length: float, share: float) -> None:
+    """Report the progress of a part of the work that begins at `start` and has this length."""
     progress(start + length * share)
 
 
-def gathered(
-    look: Callable[[IndexVector], Entries], groups: list[IndexVector], pool: Executor, progress: Progress
+def gather(
+    rank: Callable[[IndexVector], Entries], groups: list[IndexVector], pool: Executor, progress: Progress
 ) -> Entries:
-    """Return what there is around all groups, looked around side by side."""
+    """Return the entries of all groups, searched side by side."""
     found = []
-    for number, entries in enumerate(in_order(pool, look, groups)):
+    for number, entries in enumerate(map_in_order(pool, rank, groups)):
         found.append(entries)
         progress((number + 1) / len(groups))
     return _joined(found)

@@ -1,4 +1,4 @@
-"""Leaves of codes: points that lie together, rounded to the grid of their cell, in the order that scans read them."""
+"""Builds leaves of codes: points that lie together, rounded to the grid of their cell, in the order that scans read them."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pubench.neighbors.kernels import (
+from pubench.neighbors.leaf_codes import (
     BLOCKS,
     BLUNDER,
     CELL,
@@ -20,21 +20,21 @@ from pubench.neighbors.kernels import (
     Cells,
     Leaves,
 )
-from pubench.neighbors.lanes import LANES, WORDS
 from pubench.neighbors.partition import Points, order_by_nearness
+from pubench.neighbors.simd import LANES, WORDS
 from pubench.types import FloatMatrix, FloatVector, IndexVector
 
-#: How many standard deviations of its widest coordinate a grid reaches: with fewer rows would be cut off at its rim, with
-#: more its steps would be coarse. Anything between 2.5 and 4 took about as long on bank1.
+#: Half the width of a grid, in standard deviations of its widest coordinate: with fewer, rows would be cut off at its rim;
+#: with more, its steps would be coarse. Anything between 2.5 and 4 took about as long on bank1 (benchmarks/neighbors.py).
 _RIM = 3.0
-#: All but the outermost half percent on each side of a normal distribution are so many standard deviations wide.
+#: Width of a normal distribution without the outermost half percent on each side, in standard deviations.
 _ALL_BUT_OUTERMOST = 5.2
 _SMALLEST_STEP = 1e-30
-#: Points of a cell that its grid is laid by.
+#: Points of a cell from which its grid is computed.
 _SAMPLED = 1024
 
 
-def grow_leaves(X: FloatMatrix, points: Points, rows: IndexVector, pool: Executor) -> Leaves:
+def build_leaves(X: FloatMatrix, points: Points, rows: IndexVector, pool: Executor) -> Leaves:
     """Return the `rows` of `X`, at least one, as leaves; `points` holds all rows of `X`."""
     points = points[rows] if len(rows) < len(points) else points
     order = order_by_nearness(points, pool)
@@ -48,7 +48,7 @@ def grow_leaves(X: FloatMatrix, points: Points, rows: IndexVector, pool: Executo
     centres = np.empty((SKETCH, leaves), dtype=np.float32)
 
     def fill(first: int) -> tuple[_Grid, FloatVector, Points]:
-        """Write what `Leaves` has of one cell, and return its grid, the errors of its rows and its centre."""
+        """Write the leaves of one cell, and return its grid, the errors of its rows and its centre."""
         here = slice(first, min(first + CELL, leaves))
         near = points[order[here.start * LEAF : here.stop * LEAF]]
         grid = _Grid.around(near)
@@ -77,7 +77,7 @@ def grow_leaves(X: FloatMatrix, points: Points, rows: IndexVector, pool: Executo
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """The box around some points, and a grid on it; see `pubench.neighbors.kernels.Cells`."""
+    """The box around some points, and a grid on it; see `pubench.neighbors.leaf_codes.Cells`."""
 
     low: Points
     high: Points
@@ -86,20 +86,24 @@ class _Grid:
 
     @classmethod
     def around(cls, points: Points) -> "_Grid":
-        """Lay a grid over the middle of the points: the farther it reaches, the coarser it is."""
-        few = np.sort(points[:: max(1, len(points) // _SAMPLED)], axis=0)
+        """Lay a grid over the middle of the points: the wider it is, the coarser are its steps."""
+        sample = np.sort(points[:: max(1, len(points) // _SAMPLED)], axis=0)
         # All but the outermost: a single point far out would make the steps coarse for all.
-        low, origin, high = few[len(few) // 200], few[len(few) // 2], few[-1 - len(few) // 200]
+        low, origin, high = (
+            sample[len(sample) // 200],
+            sample[len(sample) // 2],
+            sample[-1 - len(sample) // 200],
+        )
         widest = float((high - low).max()) / _ALL_BUT_OUTERMOST or float(points.std(axis=0).max())
         step = max(_RIM * widest / LARGEST, _SMALLEST_STEP)
         return cls(points.min(axis=0), points.max(axis=0), origin, np.float32(1 / step))
 
     def codes(self, points: Points) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float64]]:
-        """Return the codes of points, and how far a place can be from its code, in steps, by half and all coordinates."""
-        places = np.clip((points - self.origin) * self.finer, -LARGEST, LARGEST)
-        nearest = np.rint(places)
-        places -= nearest
-        squares = (places * places).reshape(-1, 2, HALF).sum(axis=2).cumsum(axis=1)
+        """Return the codes of points, and the largest distance of a position from its code, in steps, by half and all coordinates."""
+        positions = np.clip((points - self.origin) * self.finer, -LARGEST, LARGEST)
+        nearest = np.rint(positions)
+        positions -= nearest
+        squares = (positions * positions).reshape(-1, 2, HALF).sum(axis=2).cumsum(axis=1)
         return nearest.astype(np.int8), np.sqrt(squares.max(axis=0).astype(np.float64)) + BLUNDER
 
 

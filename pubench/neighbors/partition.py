@@ -1,4 +1,4 @@
-"""Rows as points: rotated so that the first coordinates tell most, rounded to float32, ordered by nearness."""
+"""Rows as points: rotated so that the first coordinates vary most, rounded to float32, ordered by nearness."""
 
 import math
 from concurrent.futures import Executor
@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pubench.errors import DataError
-from pubench.neighbors.kernels import LEAF, UNIT, WIDTH, Bounds
+from pubench.neighbors.candidates import Bounds
+from pubench.neighbors.compilation import kernel
+from pubench.neighbors.leaf_codes import LEAF, UNIT, WIDTH
 from pubench.types import FloatMatrix, FloatVector, IndexVector
 
 Points = npt.NDArray[np.float32]
 
-#: Values in a sample that middle and axes come from.
+#: Values in the sample from which middle and axes are computed.
 _SAMPLED = 1_600_000
-#: Rows whose median is near enough to that of all.
+#: Rows in the sample from which the median is computed.
 _ENOUGH = 64
 _BLOCK = 16_384
 #: Beyond this many times the data's own scale, squares in float32 come near their largest number.
@@ -45,8 +46,8 @@ class Frame:
     def around(cls, X: FloatMatrix) -> "Frame":
         """Find middle and spread on an even sample of the rows.
 
-        The middle is the median: a single row far out would draw the mean away from all others, and the farther rows are
-        from it, the more rounding blurs them.
+        The middle is the median: a single row far out would move the mean away from all others, and the farther rows are
+        from it, the larger are their rounding errors.
 
         Raises:
             DataError: squares of the values are beyond float64.
@@ -54,8 +55,8 @@ class Frame:
         largest = float(np.abs(X).max())
         refuse_extreme(largest)
         sample = _even_sample(X)
-        few = np.ascontiguousarray(sample[:: -(-len(sample) // _ENOUGH)].T)
-        middle = np.partition(few, few.shape[1] // 2, axis=1)[:, few.shape[1] // 2]
+        columns = np.ascontiguousarray(sample[:: -(-len(sample) // _ENOUGH)].T)
+        middle = np.partition(columns, columns.shape[1] // 2, axis=1)[:, columns.shape[1] // 2]
         sample = (sample - middle) / (largest or 1.0)
         spread = max(math.sqrt(np.square(sample).sum() / len(sample)), _NO_SPREAD) * (largest or 1.0)
         return cls(np.asarray(middle, dtype=np.float64), 2.0 ** -round(math.log2(spread)), largest)
@@ -69,12 +70,12 @@ def refuse_extreme(largest: float) -> None:
     """Raise a DataError if squares of values up to `largest` are beyond float64."""
     if largest and not _SMALLEST < largest < _LARGEST:
         raise DataError(
-            f"Values up to {largest:.3g} can not be squared; scale them first, for instance by pubench.Embedding."
+            f"Values up to {largest:.3g} cannot be squared; scale them first, for instance by pubench.Embedding."
         )
 
 
 def refuse_far(values: npt.NDArray[np.floating[Any]]) -> None:
-    """Raise a DataError if one of the values in a frame is so far out that float32 can not hold squares."""
+    """Raise a DataError if one of the values in a frame is so far out that float32 cannot hold squares."""
     # What overflowed may be NaN, which is not within any bound.
     if len(values) and not -_OUTERMOST <= values.min() <= values.max() <= _OUTERMOST:
         raise DataError("A value is more than 1e15 times as far out as most; remove or transform it.")
@@ -82,12 +83,12 @@ def refuse_far(values: npt.NDArray[np.floating[Any]]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Rotation:
-    """A change of coordinates under which nothing moves apart, up to the factor of its frame.
+    """A change of coordinates that increases no distance, up to the factor of its frame.
 
     Attributes:
         frame: where the new coordinates have their origin, and their scale.
         axes: shape (n_features, at most WIDTH), orthonormal, along the largest variance.
-        rounding: how far a coordinate can be off because the middle was subtracted from large numbers.
+        rounding: the error of a coordinate because the middle was subtracted from large numbers.
     """
 
     frame: Frame
@@ -122,7 +123,7 @@ class Rotation:
         """Return many rows as points.
 
         Raises:
-            DataError: a value is so far from the rest that float32 can not hold its square.
+            DataError: a value is so far from the rest that float32 cannot hold its square.
         """
         points = np.empty((len(X), WIDTH), dtype=np.float32)
 
@@ -135,7 +136,7 @@ class Rotation:
         return points
 
     def errors(self, points: Points) -> FloatVector:
-        """Return, per point, how far a distance from it can be off because coordinates are rounded.
+        """Return, per point, the error of a distance from it because coordinates are rounded.
 
         Of each coordinate c by UNIT |c| on either side; another point within distance r lies at most r farther out,
         which `bounds` has in its growth.
@@ -145,7 +146,7 @@ class Rotation:
 
 
 def quick_blur(columns: int) -> float:
-    """Return how far a square can be off, relatively, whose sum over so many columns was taken in another order."""
+    """Return the relative error of a square whose sum over this number of columns was taken in another order."""
     return 4 * (columns + 4) * 2.0**-53
 
 
@@ -153,7 +154,7 @@ def _even_sample(X: FloatMatrix) -> FloatMatrix:
     return np.asarray(X[:: max(1, X.size // _SAMPLED)], dtype=np.float64)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _divide(points: Any, order: Any, leaves: int, weights: Any) -> None:
     """Reorder `order` so that each run of `LEAF` points lies together: halve along the widest coordinate, repeat."""
     starts, sizes, counts = [0], [len(order)], [leaves]
@@ -172,7 +173,7 @@ def _divide(points: Any, order: Any, leaves: int, weights: Any) -> None:
         counts.append(count - count // 2)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _halve(points: Any, rows: Any, middle: int, weights: Any) -> Any:
     """Return the rows, the first `middle` of which lie to one side of the others along the widest coordinate.
 
@@ -195,13 +196,13 @@ def _halve(points: Any, rows: Any, middle: int, weights: Any) -> Any:
     return parted
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _widest(points: Any, rows: Any, weights: Any) -> int:
     """Return the coordinate of the largest variance, times its weight, on an even sample of the rows."""
     return int(np.argmax(_spread(points, rows) * weights))
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _spread(points: Any, rows: Any) -> Any:
     """Return the variance of each coordinate on an even sample of the rows, times its size."""
     step = max(1, len(rows) // 1024)

@@ -1,1 +1,1 @@
-"""How many positives there are: estimators of the class prior from PU data."""
+"""Estimators of the class prior from PU data."""

@@ -2,7 +2,7 @@
 
 For every threshold t, P(score >= t | unlabeled) >= pi_U P(score >= t | positive), with equality where no negative scores
 above t. So pi_U is at most the ratio of the two, and the smallest ratio is the estimate: Garg et al. 2021 ("Mixture
-Proportion Estimation and PU Learning: A Modern Approach"), after Blanchard et al. 2010. They look for it under an
+Proportion Estimation and PU Learning: A Modern Approach"), after Blanchard et al. 2010. They search for it under an
 additive bound on both shares (Dvoretzky, Kiefer, Wolfowitz), which says nothing about shares of a thousandth; here it
 is the bound on their ratio, from the standard error of its logarithm.
 """
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pubench.priors.estimate import PriorEstimate, checked, interval, prior_in_all
+from pubench.priors.estimate import PriorEstimate, check_labels_and_scores, interval, prior_in_all
 from pubench.seeds import Seed
 from pubench.types import BoolVector, FloatVector
 
 _DRAWS = 500
 _THRESHOLDS = 512
-#: Standard errors in a bound. Of hundreds of thresholds the luckiest one wins: in simulations with 3 of them the error of
-#: the estimate is up to three times that with 5 where classes are apart, and about the same where they overlap.
+#: Standard errors in a bound. The smallest of hundreds of ratios is selected: in simulations with 3 of them the error
+#: of the estimate is up to three times that with 5 where classes are apart, and about the same where they overlap.
 _STANDARD_ERRORS = 5.0
 
 
@@ -41,7 +41,7 @@ def best_bin_prior(
         DataError: there is no labelled or no unlabeled row, or a score is not finite.
         ParameterError: `confidence` is not between 0 and 1.
     """
-    labels, values = checked(s, scores)
+    labels, values = check_labels_and_scores(s, scores)
     bins = _Bins.of(labels, values)
     share = float(labels.mean())
     estimate = _smallest_ratio(bins.labelled[None], bins.unlabeled[None])[0]
@@ -53,7 +53,7 @@ def best_bin_prior(
 
 @dataclass(frozen=True, eq=False)
 class _Bins:
-    """Rows counted between thresholds, from the highest scores down; the last bin holds what is below all of them."""
+    """Rows counted between thresholds, from the highest scores down; the last bin holds the rows below all of them."""
 
     labelled: FloatVector
     unlabeled: FloatVector

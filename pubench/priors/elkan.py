@@ -1,4 +1,4 @@
-"""Elkan and Noto 2008: under SCAR P(s=1|x) = c P(y=1|x), and c = P(s=1|y=1) tells how many positives there are."""
+"""Elkan and Noto 2008: under SCAR P(s=1|x) = c P(y=1|x), and c = P(s=1|y=1) gives the number of positives."""
 
 from typing import Literal, TypeAlias, get_args
 
@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pubench.errors import DataError, ParameterError
-from pubench.priors.estimate import PriorEstimate, checked, interval
+from pubench.priors.estimate import PriorEstimate, check_labels_and_scores, interval
 from pubench.seeds import Seed
 
 Estimator: TypeAlias = Literal["e1", "e2", "e3"]
@@ -55,7 +55,7 @@ def elkan_prior(s: npt.ArrayLike, g: npt.ArrayLike, seed: Seed, confidence: floa
     """
     labels, scores = _probabilities(s, g)
     share, known = float(labels.mean()), scores[labels]
-    # Exponential weights are the Bayesian bootstrap; their mean needs no table of drawn rows.
+    # Exponential weights are the Bayesian bootstrap; it needs no table of drawn rows.
     generator = seed.child("bootstrap").generator()
     drawn = np.array(
         [np.average(known, weights=generator.exponential(size=len(known))) for _ in range(_DRAWS)]
@@ -67,7 +67,7 @@ def elkan_prior(s: npt.ArrayLike, g: npt.ArrayLike, seed: Seed, confidence: floa
 def _probabilities(
     s: npt.ArrayLike, g: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-    labels, scores = checked(s, g)
+    labels, scores = check_labels_and_scores(s, g)
     if scores.min() < 0 or scores.max() > 1:
         raise DataError("g is a chance to be labelled and lies in [0, 1]; found a value outside.")
     return labels, scores

@@ -1,9 +1,9 @@
-"""What a prior is, and what an estimate of one says.
+"""Class priors and their estimates.
 
-The share of positives is asked for in two ways, and taking one for the other is a known error:
+The share of positives has two definitions, and confusing them is a known error:
 
-- among ALL rows, labelled ones included: pi, what `PriorEstimate.prior` is;
-- among the UNLABELED rows alone: pi_U, what risks over U (nnPU, PU-AUC) want.
+- among ALL rows, labelled ones included: pi, which `PriorEstimate.prior` is;
+- among the UNLABELED rows alone: pi_U, which risks over U (nnPU, PU-AUC) need.
 
 With a the labelled share of the rows, pi = a + (1 - a) pi_U. Labelled rows that were collected apart from the
 unlabeled ones (case-control) change nothing in this: pi_U is then the population's share.
@@ -25,8 +25,8 @@ class PriorEstimate:
     Attributes:
         prior: the estimate, in [labelled share, 1].
         low: the lower end of its interval.
-        high: the upper end. The interval tells what chance did to these rows under SCAR, not what overlap of the
-            classes does: where no region holds positives alone, every estimator is too high.
+        high: the upper end. The interval covers chance under SCAR, not the bias from overlapping classes: where no region
+            holds positives alone, every estimator is too high.
         method: the name of the estimator.
     """
 
@@ -64,7 +64,7 @@ def prior_in_all(prior_unlabeled: float, labelled_share: float) -> float:
     return labelled_share + (1 - labelled_share) * prior_unlabeled
 
 
-def checked(s: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[BoolVector, FloatVector]:
+def check_labels_and_scores(s: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[BoolVector, FloatVector]:
     """Return labels and scores of the same rows, some labelled and some not.
 
     Raises:

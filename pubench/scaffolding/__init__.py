@@ -1,1 +1,1 @@
-"""Begins a new plugin: a project, or a single file, that works at once."""
+"""`pubench plugins new`: the templates of each kind of plugin, and how they become a project or a single file."""

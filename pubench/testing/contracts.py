@@ -13,19 +13,18 @@ from typing import ClassVar
 
 import pytest
 
-from pubench.dataset_api import DatasetLoader
-from pubench.method_api import Method, Parts
-from pubench.plugin_api import Learner, Similarity
+from pubench.api.dataset import DatasetLoader
+from pubench.api.method import Method, Parts
+from pubench.api.plugin import Learner, Similarity
 from pubench.testing.datasets import DATASET_CHECKS, DatasetSubject
-from pubench.testing.learner_subjects import LearnerSubject
-from pubench.testing.learners import LEARNER_CHECKS
-from pubench.testing.methods import METHOD_CHECKS, Subject
+from pubench.testing.learners import LEARNER_CHECKS, LearnerSubject
+from pubench.testing.methods import METHOD_CHECKS, MethodSubject
 from pubench.testing.similarities import SIMILARITY_CHECKS, SimilaritySubject
 
-# One subject for all tests of a plugin: what is fitted for one of them serves the others.
+# One subject for all tests of a plugin: what is fitted for one test serves the others.
 _similarity = cache(SimilaritySubject)
 _learner = cache(LearnerSubject)
-_method = cache(Subject)
+_method = cache(MethodSubject)
 _dataset = cache(DatasetSubject)
 
 
@@ -36,7 +35,7 @@ class SimilarityContract:
 
     @pytest.mark.parametrize("check", SIMILARITY_CHECKS)
     def test_promise(self, check: str) -> None:
-        """Keep it."""
+        """Run the check."""
         SIMILARITY_CHECKS[check](_similarity(self.plugin))
 
 
@@ -47,7 +46,7 @@ class LearnerContract:
 
     @pytest.mark.parametrize("check", LEARNER_CHECKS)
     def test_promise(self, check: str) -> None:
-        """Keep it."""
+        """Run the check."""
         LEARNER_CHECKS[check](_learner(self.plugin))
 
 
@@ -59,16 +58,16 @@ class MethodContract:
 
     @pytest.mark.parametrize("check", METHOD_CHECKS)
     def test_promise(self, check: str) -> None:
-        """Keep it."""
+        """Run the check."""
         METHOD_CHECKS[check](_method(self.plugin, self.parts))
 
 
 class DatasetContract:
-    """What every data set promises; its files are looked for in the data folder, and not downloaded."""
+    """What every data set promises; its files are read from the data folder, and not downloaded."""
 
     plugin: ClassVar[DatasetLoader]
 
     @pytest.mark.parametrize("check", DATASET_CHECKS)
     def test_promise(self, check: str) -> None:
-        """Keep it."""
+        """Run the check."""
         DATASET_CHECKS[check](_dataset(self.plugin))

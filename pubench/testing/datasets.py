@@ -3,8 +3,8 @@
     from pubench.testing.datasets import check_dataset
     check_dataset(MyDataset())
 
-Each check raises `PluginError` with the promise that is broken, and lets through whatever the loader itself raises.
-Nothing is downloaded: a data set whose files are not here is checked as far as that goes.
+Each check raises `PluginError` with the promise that is broken, and does not catch exceptions of the loader.
+Nothing is downloaded: of a data set whose files are missing, only the rest is checked.
 """
 
 import re
@@ -16,15 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
+from pubench.api.dataset import Dataset, DatasetLoader
 from pubench.data.sources import local_files
-from pubench.dataset_api import Dataset, DatasetLoader
 from pubench.seeds import Seed
-from pubench.testing.plugins import PLUGIN_CHECKS, expect_no_data
-from pubench.testing.promises import Remark, expect
-from pubench.testing.running import Check
-from pubench.testing.surroundings import expect_untouched
+from pubench.testing.checks import Check, Remark, expect, expect_untouched
+from pubench.testing.plugin_checks import PLUGIN_CHECKS, expect_no_data
 
-#: So many rows are wished for; a generator may spare itself the others.
+#: Number of rows that is requested; a generator need not make more.
 _ROWS = 2_000
 
 
@@ -36,16 +34,16 @@ class DatasetSubject:
 
     @cached_property
     def paths(self) -> list[Path] | None:
-        """The places of its files; None if one is not here."""
+        """The paths of its files; None if one is missing."""
         return local_files(self.plugin.files)
 
     def load(self, seed: int = 0) -> Dataset:
-        """Load about so many rows as are wished for, or more."""
+        """Load about as many rows as are requested, or more."""
         return self.plugin.load(self.paths or [], min(_ROWS, self.plugin.info.rows), Seed(seed))
 
     @cached_property
     def timed(self) -> tuple[Dataset, float]:
-        """The data set, loaded with seed 0, and how many seconds that took."""
+        """The data set, loaded with seed 0, and the seconds that took."""
         began = time.perf_counter()
         loaded = self.load()
         return loaded, time.perf_counter() - began
@@ -57,11 +55,11 @@ class DatasetSubject:
 
     @property
     def absent(self) -> Remark | None:
-        """What is said where a file is not here."""
+        """The remark where a file is missing."""
         if self.paths is not None:
             return None
         return Remark(
-            f"Its files are not here; bring them with 'pubench datasets fetch {self.plugin.name}'.",
+            f"Its files are missing; fetch them with 'pubench datasets fetch {self.plugin.name}'.",
             declined=True,
         )
 
@@ -78,7 +76,7 @@ def check_dataset(dataset: DatasetLoader) -> None:
 
 
 def check_info(subject: DatasetSubject) -> None:
-    """What is known beforehand is complete: title, source, licence, and counts that can be."""
+    """`info` is complete: title, source, licence, and counts that are possible."""
     info = subject.plugin.info
     for name in ("title", "source", "licence"):
         expect(bool(str(getattr(info, name)).strip()), f"`info` states the {name}.")
@@ -87,7 +85,7 @@ def check_info(subject: DatasetSubject) -> None:
 
 
 def check_files(subject: DatasetSubject) -> None:
-    """Each file has a name, an address, and a checksum if its publisher keeps it as it is."""
+    """Each file has a name, an address, and a checksum if its publisher never changes it."""
     for file in subject.plugin.files:
         expect(bool(file.names) and all(file.names), "A file has a name.")
         expect(
@@ -130,12 +128,14 @@ def check_values(subject: DatasetSubject) -> Remark | None:
 
 
 def check_rows(subject: DatasetSubject) -> Remark | None:
-    """As many rows come as were wished for, or more, with about the same share of positives."""
+    """At least the requested number of rows is loaded, with about the same share of positives."""
     if subject.absent:
         return subject.absent
     data, info = subject.loaded, subject.plugin.info
-    wanted = min(_ROWS, info.rows)
-    expect(data.X.n_rows >= 0.9 * wanted, f"{wanted:,} rows were wished for; {data.X.n_rows:,} came.")
+    requested = min(_ROWS, info.rows)
+    expect(
+        data.X.n_rows >= 0.9 * requested, f"{requested:,} rows were requested; {data.X.n_rows:,} were loaded."
+    )
     expected, found = data.X.n_rows * info.positives / info.rows, int(data.labels.sum())
     expect(
         bool(abs(found - expected) <= 5 * np.sqrt(expected) + 1),
@@ -160,7 +160,7 @@ def check_seed(subject: DatasetSubject) -> Remark | None:
     return None
 
 
-def check_surroundings(subject: DatasetSubject) -> Remark | None:
+def check_environment(subject: DatasetSubject) -> Remark | None:
     """Global random state, the environment and the loader itself stay as they were."""
     if subject.absent:
         return subject.absent
@@ -188,6 +188,6 @@ DATASET_CHECKS: Mapping[str, Check[DatasetSubject]] = {
     "values": check_values,
     "rows": check_rows,
     "seed": check_seed,
-    "surroundings": check_surroundings,
+    "environment": check_environment,
     "speed": check_speed,
 }

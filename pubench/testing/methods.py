@@ -3,7 +3,7 @@
     from pubench.testing.methods import check_method
     check_method(MyMethod(members=5), Parts(learner=LightGBM()))
 
-Each check raises `PluginError` with the promise that is broken, and lets through whatever the method itself raises.
+Each check raises `PluginError` with the promise that is broken, and does not catch exceptions of the method.
 """
 
 import json
@@ -15,27 +15,28 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from pubench.api.method import FittedMethod, Method, Parts
+from pubench.api.spaces import Value
 from pubench.errors import DataError, NotApplicableError
-from pubench.method_api import FittedMethod, Method, Parts
 from pubench.seeds import Seed
-from pubench.spaces import Value
-from pubench.testing.cancelling import expect_progress
-from pubench.testing.plugins import BLIND_CHECKS, expect_no_data
-from pubench.testing.promises import (
+from pubench.testing.checks import (
+    Check,
     Remark,
     declined,
     expect,
     expect_better_than_chance,
     expect_equal,
     expect_json,
+    expect_k_choice,
+    expect_progress,
+    expect_untouched,
 )
-from pubench.testing.running import Check
-from pubench.testing.surroundings import expect_untouched
-from pubench.testing.tables import (
-    Trial,
+from pubench.testing.plugin_checks import BLIND_CHECKS, expect_no_data
+from pubench.testing.sample_tables import (
+    SampleTable,
     constant_features,
-    mixed_trial,
-    numeric_trial,
+    mixed_sample,
+    numeric_sample,
     one_constant_feature,
     ten_rows,
     with_one_label,
@@ -46,7 +47,7 @@ _ONE, _TWO = Resources(n_threads=1), Resources(n_threads=2)
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class MethodSubject:
     """A method to be checked and the parts it is given; one that is quick to fit makes quick checks."""
 
     method: Method
@@ -61,14 +62,14 @@ class Subject:
         """Fit the method."""
         return self.method.fit(data, self.parts, Seed(seed), resources)
 
-    def data(self, trial: Trial) -> PUData:
-        """Return what an evaluation would hand to the method."""
-        return trial.complete if self.method.wants_all_labels else trial.data
+    def data(self, sample: SampleTable) -> PUData:
+        """Return the data that an evaluation would give to the method."""
+        return sample.complete if self.method.wants_all_labels else sample.data
 
     @cached_property
-    def mixed(self) -> Trial:
+    def mixed(self) -> SampleTable:
         """Rows of all kinds."""
-        return mixed_trial()
+        return mixed_sample()
 
     @cached_property
     def fitted(self) -> FittedMethod:
@@ -77,7 +78,7 @@ class Subject:
 
     @cached_property
     def scores(self) -> FloatVector:
-        """What it scores rows that it has not seen."""
+        """Its scores of rows that it was not trained on."""
         return self.fitted.score(self.mixed.fresh, _ONE).values
 
 
@@ -87,40 +88,40 @@ def check_method(method: Method, parts: Parts) -> None:
     Raises:
         PluginError: a promise is broken; the message says which.
     """
-    subject = Subject(method, parts)
+    subject = MethodSubject(method, parts)
     for check in METHOD_CHECKS.values():
         check(subject)
 
 
-def check_scores(subject: Subject) -> None:
+def check_scores(subject: MethodSubject) -> None:
     """Rows that were not trained on get a finite score each, and not all the same."""
     scores = subject.scores
     expect(scores.shape == (subject.mixed.fresh.n_rows,), "Every row gets one score.")
-    expect(len(np.unique(scores)) > 1, "Scores tell rows apart.")
+    expect(len(np.unique(scores)) > 1, "Scores differ between rows.")
 
 
-def check_quality(subject: Subject) -> None:
+def check_quality(subject: MethodSubject) -> None:
     """Hidden positives score above negatives on an easy set, of numbers and of mixed features."""
-    easy = numeric_trial()
+    easy = numeric_sample()
     numeric = subject.fit(subject.data(easy)).score(easy.fresh, _ONE).values
-    for trial, scores in ((easy, numeric), (subject.mixed, subject.scores)):
-        expect_better_than_chance(trial.fresh_positive, scores, "On an easy set")
+    for sample, scores in ((easy, numeric), (subject.mixed, subject.scores)):
+        expect_better_than_chance(sample.fresh_positive, scores, "On an easy set")
 
 
-def check_seed(subject: Subject) -> None:
+def check_seed(subject: MethodSubject) -> None:
     """Equal seeds give equal scores; those of another seed are as finite."""
     again = subject.fit(subject.data(subject.mixed)).score(subject.mixed.fresh, _ONE).values
     expect(np.array_equal(subject.scores, again), "Equal data, parameters and seed give equal scores.")
     subject.fit(subject.data(subject.mixed), seed=1).score(subject.mixed.fresh, _ONE)
 
 
-def check_threads(subject: Subject) -> None:
+def check_threads(subject: MethodSubject) -> None:
     """The number of threads does not change the scores."""
     other = subject.fit(subject.data(subject.mixed), resources=_TWO).score(subject.mixed.fresh, _TWO).values
     expect_equal(subject.scores, other, "The number of threads changes nothing about the scores.")
 
 
-def check_rows_alone(subject: Subject) -> None:
+def check_rows_alone(subject: MethodSubject) -> None:
     """A row's score depends on that row alone: not on which rows are scored with it, nor on their order."""
     few = np.arange(subject.mixed.fresh.n_rows)[::-7]
     alone = subject.fitted.score(subject.mixed.fresh.take(few), _ONE).values
@@ -129,20 +130,20 @@ def check_rows_alone(subject: Subject) -> None:
     expect_equal(subject.scores[few[:1]], single, "A row that is scored by itself gets the same score.")
 
 
-def check_inputs(subject: Subject) -> None:
+def check_inputs(subject: MethodSubject) -> None:
     """What is passed in stays as it was."""
-    trial = mixed_trial()
-    data = subject.data(trial)
-    values, s, fresh = data.X.values.copy(), data.s.copy(), trial.fresh.values.copy()
-    subject.fit(data).score(trial.fresh, _ONE)
+    sample = mixed_sample()
+    data = subject.data(sample)
+    values, s, fresh = data.X.values.copy(), data.s.copy(), sample.fresh.values.copy()
+    subject.fit(data).score(sample.fresh, _ONE)
     same = all(
         np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
-        for before, after in ((values, data.X.values), (s, data.s), (fresh, trial.fresh.values))
+        for before, after in ((values, data.X.values), (s, data.s), (fresh, sample.fresh.values))
     )
     expect(same, "Tables and labels stay as they were.")
 
 
-def check_surroundings(subject: Subject) -> None:
+def check_environment(subject: MethodSubject) -> None:
     """Global random state, the environment and the method itself stay as they were."""
     _ = subject.scores  # libraries are loaded
     with expect_untouched():
@@ -150,18 +151,19 @@ def check_surroundings(subject: Subject) -> None:
     expect_no_data(subject.method)
 
 
-def check_progress(subject: Subject) -> Remark | None:
+def check_progress(subject: MethodSubject) -> Remark | None:
     """Progress stays in [0, 1] and never goes back; what it raises ends the work."""
     data = subject.data(subject.mixed)
     return expect_progress(lambda resources: subject.fit(data, resources=resources), "fitting")
 
 
-def check_reports(subject: Subject) -> None:
-    """What a fitted method tells about itself has the promised form."""
+def check_reports(subject: MethodSubject) -> None:
+    """`chosen`, `expected_positives`, `k_choice` and importances have the promised form."""
     rows, features = subject.mixed.data.X.n_rows, subject.mixed.data.X.n_features
     expected = subject.fitted.expected_positives
     expect(expected is None or 0 < expected <= rows, "`expected_positives` is above 0 and at most all rows.")
     expect_json(subject.fitted.chosen, "`chosen` holds plain JSON values.")
+    expect_k_choice(subject.fitted.k_choice)
     found = subject.fitted.importances()
     if found is not None:
         expect(
@@ -171,8 +173,8 @@ def check_reports(subject: Subject) -> None:
         expect(bool(np.isclose(found.sum(), 1) or not found.any()), "Importances are 1 in all, or all 0.")
 
 
-def check_files(subject: Subject) -> None:
-    """What was saved comes back and scores the same, bit for bit."""
+def check_files(subject: MethodSubject) -> None:
+    """A saved model loads and scores the same, bit for bit."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         subject.fitted.save(folder)
@@ -189,7 +191,7 @@ def check_files(subject: Subject) -> None:
     )
 
 
-def check_damaged_files(subject: Subject) -> None:
+def check_damaged_files(subject: MethodSubject) -> None:
     """Files that are missing or damaged are refused with `DataError`, whatever is in them."""
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -206,26 +208,26 @@ def check_damaged_files(subject: Subject) -> None:
                 _check_strange_values(subject, folder, path)
 
 
-def check_one_label(subject: Subject) -> Remark | None:
+def check_one_label(subject: MethodSubject) -> Remark | None:
     """One labelled positive is enough, or the method says that it is not."""
     return _fit_or_decline(subject, with_one_label(subject.mixed), subject.mixed.fresh)
 
 
-def check_ten_rows(subject: Subject) -> Remark | None:
+def check_ten_rows(subject: MethodSubject) -> Remark | None:
     """Ten rows are enough, or the method says that they are not."""
     data = ten_rows()
     return _fit_or_decline(subject, data, data.X)
 
 
-def check_constants(subject: Subject) -> Remark | None:
+def check_constants(subject: MethodSubject) -> Remark | None:
     """A feature may be constant; where all are, the method may decline."""
-    subject.fit(one_constant_feature(numeric_trial())).score(numeric_trial().fresh, _ONE)
+    subject.fit(one_constant_feature(numeric_sample())).score(numeric_sample().fresh, _ONE)
     data = constant_features()
     return _fit_or_decline(subject, data, data.X)
 
 
 #: Every check, by the name of what it checks.
-METHOD_CHECKS: Mapping[str, Check[Subject]] = {
+METHOD_CHECKS: Mapping[str, Check[MethodSubject]] = {
     **BLIND_CHECKS,
     "scores": check_scores,
     "quality": check_quality,
@@ -233,7 +235,7 @@ METHOD_CHECKS: Mapping[str, Check[Subject]] = {
     "threads": check_threads,
     "rows alone": check_rows_alone,
     "inputs": check_inputs,
-    "surroundings": check_surroundings,
+    "environment": check_environment,
     "progress": check_progress,
     "reports": check_reports,
     "files": check_files,
@@ -244,7 +246,7 @@ METHOD_CHECKS: Mapping[str, Check[Subject]] = {
 }
 
 
-def _fit_or_decline(subject: Subject, data: PUData, scored: Table) -> Remark | None:
+def _fit_or_decline(subject: MethodSubject, data: PUData, scored: Table) -> Remark | None:
     try:
         scores = subject.fit(data).score(scored, _ONE).values
     except NotApplicableError as error:
@@ -262,8 +264,8 @@ def _one_of_each_kind(folder: Path) -> list[Path]:
     return list(kinds.values())
 
 
-def _check_strange_values(subject: Subject, folder: Path, path: Path) -> None:
-    """A value of another type is refused, or does no harm."""
+def _check_strange_values(subject: MethodSubject, folder: Path, path: Path) -> None:
+    """A value of another type is refused, or has no effect."""
     content = json.loads(path.read_text(encoding="utf-8"))
     few = subject.mixed.fresh.take(np.arange(3))
     strange: tuple[Value | list[int], ...] = ("x", -1, [])
@@ -277,7 +279,7 @@ def _check_strange_values(subject: Subject, folder: Path, path: Path) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
-def _expect_refused(subject: Subject, folder: Path, promise: str) -> None:
+def _expect_refused(subject: MethodSubject, folder: Path, promise: str) -> None:
     try:
         subject.method.load(folder, subject.parts)
     except DataError:

@@ -3,7 +3,7 @@
     from pubench.testing.similarities import check_similarity
     check_similarity(MySimilarity(width=2.0))
 
-Each check raises `PluginError` with the promise that is broken, and lets through whatever the similarity itself raises.
+Each check raises `PluginError` with the promise that is broken, and does not catch exceptions of the similarity.
 """
 
 import time
@@ -13,26 +13,27 @@ from functools import cached_property
 
 import numpy as np
 
+from pubench.api.plugin import FittedSimilarity, Similarity
 from pubench.errors import NotApplicableError
-from pubench.plugin_api import FittedSimilarity, Similarity
 from pubench.seeds import Seed
-from pubench.testing.cancelling import expect_progress
-from pubench.testing.plugins import BLIND_CHECKS, expect_no_data, extremes
-from pubench.testing.promises import (
+from pubench.testing.checks import (
+    Check,
     Remark,
     declined,
     expect,
     expect_better_than_chance,
     expect_equal,
     expect_json,
+    expect_k_choice,
+    expect_progress,
+    expect_untouched,
 )
-from pubench.testing.running import Check
-from pubench.testing.surroundings import expect_untouched
-from pubench.testing.tables import (
-    Trial,
+from pubench.testing.plugin_checks import BLIND_CHECKS, expect_no_data, extremes
+from pubench.testing.sample_tables import (
+    SampleTable,
     constant_features,
-    mixed_trial,
-    numeric_trial,
+    mixed_sample,
+    numeric_sample,
     ten_rows,
     with_one_label,
 )
@@ -53,24 +54,24 @@ class SimilaritySubject:
         return self.plugin.fit(data, Seed(seed), resources)
 
     @property
-    def trial(self) -> Trial:
-        """Embedded rows of all kinds, drawn anew each time: one that was spoiled spoils nothing else."""
-        return mixed_trial().embedded()
+    def sample(self) -> SampleTable:
+        """Embedded rows of all kinds, drawn anew each time, so that a plugin that changes them affects no other check."""
+        return mixed_sample().embedded()
 
     @cached_property
     def fitted(self) -> FittedSimilarity:
         """The similarity, fitted on them by one thread with seed 0."""
-        return self.fit(self.trial.data)
+        return self.fit(self.sample.data)
 
     @cached_property
     def values(self) -> FloatVector:
-        """What it says of them."""
+        """Its values of these rows."""
         return _values(self.fitted.affinity)
 
     @cached_property
     def new_values(self) -> FloatVector:
-        """What it says of rows that it has not seen."""
-        return _values(self.fitted.score_new(self.trial.fresh, _ONE))
+        """Its values of rows that it was not fitted on."""
+        return _values(self.fitted.score_new(self.sample.fresh, _ONE))
 
 
 def check_similarity(similarity: Similarity) -> None:
@@ -86,42 +87,44 @@ def check_similarity(similarity: Similarity) -> None:
 
 def check_values(subject: SimilaritySubject) -> None:
     """Every row gets one value in [0, 1], labelled rows 0, and not all unlabeled rows the same."""
-    _check_fitted(subject.fitted, subject.trial.data)
-    expect(len(np.unique(subject.values[~subject.trial.data.s])) > 1, "Values tell unlabeled rows apart.")
+    _check_fitted(subject.fitted, subject.sample.data)
+    expect(
+        len(np.unique(subject.values[~subject.sample.data.s])) > 1, "Values differ between unlabeled rows."
+    )
 
 
 def check_quality(subject: SimilaritySubject) -> None:
     """Hidden positives get higher values than other unlabeled rows on an easy set, of numbers and of mixed features."""
-    easy = numeric_trial().embedded()
+    easy = numeric_sample().embedded()
     fitted = subject.fit(easy.data)
-    found = ((easy, _values(fitted.affinity)), (subject.trial, subject.values))
-    for trial, values in found:
-        expect_better_than_chance(trial.hidden, values[~trial.data.s], "On an easy set")
+    found = ((easy, _values(fitted.affinity)), (subject.sample, subject.values))
+    for sample, values in found:
+        expect_better_than_chance(sample.hidden, values[~sample.data.s], "On an easy set")
     new = _values(fitted.score_new(easy.fresh, _ONE))
     expect_better_than_chance(easy.fresh_positive, new, "On new rows of an easy set")
 
 
 def check_seed(subject: SimilaritySubject) -> None:
     """Equal seeds give equal values; those of another seed are as valid."""
-    again = subject.fit(subject.trial.data)
+    again = subject.fit(subject.sample.data)
     promise = "Equal data, parameters and seed give equal values; all chance comes from `seed`."
     expect(np.array_equal(subject.values, _values(again.affinity)), promise)
-    new = _values(again.score_new(subject.trial.fresh, _ONE))
+    new = _values(again.score_new(subject.sample.fresh, _ONE))
     expect(np.array_equal(subject.new_values, new), promise)
-    _check_fitted(subject.fit(subject.trial.data, seed=1), subject.trial.data)
+    _check_fitted(subject.fit(subject.sample.data, seed=1), subject.sample.data)
 
 
 def check_threads(subject: SimilaritySubject) -> None:
     """The number of threads changes nothing."""
-    other = subject.fit(subject.trial.data, resources=_TWO)
+    other = subject.fit(subject.sample.data, resources=_TWO)
     expect_equal(subject.values, _values(other.affinity), "The number of threads changes nothing.")
-    new = _values(other.score_new(subject.trial.fresh, _TWO))
+    new = _values(other.score_new(subject.sample.fresh, _TWO))
     expect_equal(subject.new_values, new, "The number of threads changes nothing about new rows.")
 
 
 def check_new_rows(subject: SimilaritySubject) -> None:
     """A new row's value depends on that row alone: not on which rows come with it, nor on their order."""
-    fresh = subject.trial.fresh
+    fresh = subject.sample.fresh
     expect(subject.new_values.shape == (fresh.n_rows,), "Every new row gets one value.")
     few = np.arange(fresh.n_rows)[::-7]
     for rows, promise in (
@@ -135,27 +138,27 @@ def check_new_rows(subject: SimilaritySubject) -> None:
 
 def check_inputs(subject: SimilaritySubject) -> None:
     """Tables and labels stay as they were."""
-    trial, before = subject.trial, subject.trial
-    subject.fit(trial.data).score_new(trial.fresh, _ONE)
+    sample, before = subject.sample, subject.sample
+    subject.fit(sample.data).score_new(sample.fresh, _ONE)
     for given, kept in (
-        (trial.data.X.values, before.data.X.values),
-        (trial.data.s, before.data.s),
-        (trial.fresh.values, before.fresh.values),
+        (sample.data.X.values, before.data.X.values),
+        (sample.data.s, before.data.s),
+        (sample.fresh.values, before.fresh.values),
     ):
         expect(np.array_equal(given, kept), "Tables and labels stay as they were; work on a copy.")
 
 
-def check_surroundings(subject: SimilaritySubject) -> None:
+def check_environment(subject: SimilaritySubject) -> None:
     """Global random state, the environment and the similarity itself stay as they were."""
     _ = subject.new_values  # libraries are loaded
     with expect_untouched():
-        subject.fit(subject.trial.data).score_new(subject.trial.fresh, _ONE)
+        subject.fit(subject.sample.data).score_new(subject.sample.fresh, _ONE)
     expect_no_data(subject.plugin)
 
 
 def check_progress(subject: SimilaritySubject) -> Remark | None:
     """Progress stays in [0, 1] and never goes back; what it raises ends the work."""
-    data, fresh = subject.trial.data, subject.trial.fresh
+    data, fresh = subject.sample.data, subject.sample.fresh
     remarks = [
         expect_progress(lambda resources: subject.fit(data, resources=resources), "fitting"),
         expect_progress(lambda resources: subject.fitted.score_new(fresh, resources), "scoring new rows"),
@@ -165,7 +168,7 @@ def check_progress(subject: SimilaritySubject) -> Remark | None:
 
 def check_folds(subject: SimilaritySubject) -> None:
     """`fit_folds` gives what `fit` gives on each fold."""
-    data, fresh = subject.trial.data, subject.trial.fresh
+    data, fresh = subject.sample.data, subject.sample.fresh
     folds = [*_without_each_part(data.X.n_rows, 2), *_without_each_part(data.X.n_rows, 3)]
     found = list(subject.plugin.fit_folds(data, folds, Seed(0), _ONE))
     expect(len(found) == len(folds), "`fit_folds` yields one result per fold.")
@@ -178,20 +181,21 @@ def check_folds(subject: SimilaritySubject) -> None:
 
 
 def check_reports(subject: SimilaritySubject) -> None:
-    """`chosen` holds plain JSON values."""
+    """`chosen` holds plain JSON values, and `k_choice` is None or a `KChoice`."""
     expect_json(subject.fitted.chosen, "`chosen` holds plain JSON values.")
+    expect_k_choice(subject.fitted.k_choice)
 
 
 def check_extremes(subject: SimilaritySubject) -> None:
     """It works at both ends of each parameter's range, and with each of its values."""
-    data = subject.trial.data
+    data = subject.sample.data
     for setting in extremes(subject.plugin.space):
         _check_fitted(type(subject.plugin)(**setting).fit(data, Seed(0), _ONE), data)
 
 
 def check_one_label(subject: SimilaritySubject) -> Remark | None:
     """One labelled positive is enough, or the similarity says that it is not."""
-    return _fit_or_decline(subject, with_one_label(subject.trial))
+    return _fit_or_decline(subject, with_one_label(subject.sample))
 
 
 def check_ten_rows(subject: SimilaritySubject) -> Remark | None:
@@ -205,21 +209,21 @@ def check_equal_rows(subject: SimilaritySubject) -> Remark | None:
 
 
 def check_duplicates(subject: SimilaritySubject) -> None:
-    """Every row may stand there twice."""
-    data = subject.trial.data
+    """Every row may occur twice."""
+    data = subject.sample.data
     twice = data.take(np.repeat(np.arange(data.X.n_rows), 2))
     _check_fitted(subject.fit(twice), twice)
 
 
 def check_speed(subject: SimilaritySubject) -> Remark:
-    """How long ten thousand rows take; a figure, not a promise."""
+    """The time that ten thousand rows take; a figure, not a promise."""
     _ = subject.new_values  # libraries are loaded, and what compiles is compiled
-    trial = numeric_trial(_MANY).embedded()
+    sample = numeric_sample(_MANY).embedded()
     began = time.perf_counter()
-    fitted = subject.fit(trial.data)
+    fitted = subject.fit(sample.data)
     _ = fitted.affinity
     between = time.perf_counter()
-    fitted.score_new(trial.fresh, _ONE)
+    fitted.score_new(sample.fresh, _ONE)
     end = time.perf_counter()
     return Remark(
         f"{_MANY:,} rows with one thread: {between - began:.2f} s to fit, {end - between:.2f} s to score as new."
@@ -235,7 +239,7 @@ SIMILARITY_CHECKS: Mapping[str, Check[SimilaritySubject]] = {
     "threads": check_threads,
     "new rows": check_new_rows,
     "inputs": check_inputs,
-    "surroundings": check_surroundings,
+    "environment": check_environment,
     "progress": check_progress,
     "folds": check_folds,
     "reports": check_reports,

@@ -1,7 +1,7 @@
-"""The search for a good configuration, from PU labels alone.
+"""The search for a good configuration, from PU labels alone: `pubench tune`, and the tuned jobs of a suite.
 
-    plugins -> search_space (configurations) -> inner (folds) -> judging (AUL_PU of a configuration, fold by fold) -> racing (stop?)
-            -> workers (a process apart) -> study (ask, judge, tell) -> outcome (final models, holdout)
+    command -> request -> data set -> space -> run folder -> run -> output
+    run: folds -> study (trial: worker -> objective, pruning) -> selection -> finals -> result; budget divides the time
 
-Truth is out of reach: see the seal in tests/repo/test_layers.py.
+Only `command` and `run_files` reach data sets with true labels; see tests/repo/test_layers.py.
 """

@@ -1,349 +1,341 @@
-"""A whole tuning run: holdout, search, choice, final models; everything it learns from is PU labels.
+"""A tuning run over rows in memory; everything it learns from is PU labels.
 
-all rows -> holdout | rows of the search -> folds -> study -> finalists -> best trial or default -> blend or not
-         -> final models -> judged on the holdout
+    all rows -> holdout | rows of the search -> folds -> search -> choice: a blend of trials, or one
+             -> baselines, final models -> judged on the holdout -> the chosen model again, on all rows: it is shipped
+
+`TuningRun.tune` goes through these steps in order; `pubench.tuning.budget` divides the time among them.
 """
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 
+from pubench.api.plugin import DataSize
+from pubench.configuration.configuration import Blend, Configuration
+from pubench.crossfit.fold_cache import FoldCache
+from pubench.crossfit.folds import InnerFold, inner_folds
 from pubench.data.splits import holdout
-from pubench.keeping import content_key
-from pubench.saving.blend import Blend
-from pubench.saving.configuration import Configuration
+from pubench.ensemble.blend import HeldOut
 from pubench.seeds import Seed
-from pubench.tuning.blends import Blending, find_blend
-from pubench.tuning.caution import Caution, weigh
-from pubench.tuning.finals import Finals
-from pubench.tuning.inner import InnerFold, Plan, inner_folds
-from pubench.tuning.judging import aul_of
-from pubench.tuning.messages import Job, write_job
-from pubench.tuning.out_of_fold import OutOfFold
-from pubench.tuning.outcome import Outcome
-from pubench.tuning.racing import Race
-from pubench.tuning.search_space import SearchSpace
-from pubench.tuning.sharing import Memory
-from pubench.tuning.storage import own_study, shared_study, this_process
-from pubench.tuning.study import Budget, Observer, Study, Trial
-from pubench.tuning.workers import Limits, StoppedError, TrialFailedError, Worker
-from pubench.types import FloatVector, PUData, Resources, Split, Status
-
-#: So many of the best trials are judged again in full before one of them is chosen, and the default with them.
-_FINALISTS = 3
-#: A trial may take this share of the time that the search has, and at least so many seconds.
-_TRIAL_SHARE = 0.1
-_SHORTEST_TRIAL = 30.0
-#: A configuration in full takes about so many times as long as its draft.
-_DRAFTS = 10
-#: Final models take so much of the time at most; a search that needs more must do with fewer trials.
-_MOST_RESERVED = 0.45
-#: Saving and the report have this share of the time.
-_FOR_THE_REPORT = 0.03
+from pubench.tuning.baselines import BaselineContext, Baselines, requested_baselines
+from pubench.tuning.budget import SearchBudget, TimeBudget
+from pubench.tuning.final_models import FinalModels, ship
+from pubench.tuning.holdout import DEFAULT, TUNED, Contender, HoldoutResult, ShippedModel
+from pubench.tuning.model_choice import ModelChoice, OutOfFoldScores, choose_model
+from pubench.tuning.pruning import PlacementPruner
+from pubench.tuning.request import SearchRequest
+from pubench.tuning.result import TuneResult
+from pubench.tuning.run_folder import RunFolder
+from pubench.tuning.space import SearchSpace
+from pubench.tuning.standings import FEWER_MEMBERS, Entrant, Role
+from pubench.tuning.study import Study
+from pubench.tuning.study_storage import open_study, this_process
+from pubench.tuning.trial import Trial, TuneCallbacks
+from pubench.tuning.worker import TrialContext, TrialWorker, WorkerTarget
+from pubench.types import PUData, Resources, Status
+from pubench.workers.limits import Deadline, Limits
+from pubench.workers.watch import JobFailedError
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What a person asks of a run.
+class TuneContext:
+    """What a run works with.
 
     Attributes:
-        trials: how many, those of earlier runs included; None: as many as the time allows.
-        seconds: for everything, from `started`; None: no limit.
-        started: on the clock of `time.monotonic`.
-        plan: how configurations are compared.
-        holdout: share of rows that the search never sees.
-        race: when a trial is stopped early.
-        workers: processes that judge trials side by side.
-        memory_bytes: of each; None: no limit.
-        seed: decides everything.
-        storage: the address of a database that machines share; None: a journal in the run's folder.
-        controls: what the tuned model is compared with, by name.
-        ensemble: the final model may be a blend of trials; else it is the best one.
+        folder: of the run; its folder `work` is created if there is none.
+        worker: what runs in the processes that judge trials; it finds the plugins there.
+        resources: for the final models; workers share its threads.
+        budget: the time.
+        plugin_files: single-file plugins that workers load.
+        callbacks: progress.
+        stop: a person sets it to end the search and continue with its trials so far.
     """
 
-    trials: int | None
-    seconds: float | None
-    started: float
-    plan: Plan = field(default_factory=Plan)
-    holdout: float = 0.25
-    race: Race = field(default_factory=Race)
-    workers: int = 1
-    memory_bytes: int | None = None
-    seed: int = 0
-    storage: str | None = None
-    controls: Mapping[str, Configuration] = field(default_factory=dict)
-    ensemble: bool = False
-
-    @property
-    def until(self) -> float:
-        """When all models must be done, and the report is begun."""
-        return float("inf") if self.seconds is None else self.started + (1 - _FOR_THE_REPORT) * self.seconds
+    folder: RunFolder
+    worker: WorkerTarget
+    resources: Resources
+    budget: TimeBudget = field(default_factory=TimeBudget)
+    plugin_files: tuple[str, ...] = ()
+    callbacks: TuneCallbacks = field(default_factory=TuneCallbacks)
+    stop: threading.Event | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What a run came to.
+class SearchData:
+    """The rows of the search.
 
     Attributes:
-        split: the rows of the search, and the holdout.
-        folds: of the rows of the search.
-        trials: all that ended.
-        best: the one that was chosen, as a single trial; the default's where nothing is worth leaving it for.
-        full: AUL_PU of the finalists when they were judged again in full, by trial number.
-        outcome: the final models on the holdout.
-        timeline: phase -> seconds since the start at which it ended.
-        caution: whether the default was kept, and why.
-        blending: whether the tuned model is a blend of trials instead, and why.
+        data: the rows, without the holdout.
+        folds: of these rows.
     """
 
-    split: Split
+    data: PUData
     folds: tuple[InnerFold, ...]
-    trials: tuple[Trial, ...]
-    best: Trial
-    full: Mapping[int, float]
-    outcome: Outcome
-    timeline: Mapping[str, float]
-    caution: Caution = field(default_factory=Caution)
-    blending: Blending = field(default_factory=Blending)
-
-    @property
-    def weights(self) -> Mapping[int, int]:
-        """The trials that the tuned model is made of, by number, and their weights."""
-        return self.blending.weights if self.blending.is_taken else {self.best.number: 1}
-
-    @property
-    def is_default(self) -> bool:
-        """Whether the tuned model is the default one, because nothing is worth leaving it for."""
-        return self.caution.keeps_default and not self.blending.is_taken
-
-    @property
-    def inner_value(self) -> float:
-        """AUL_PU of what was chosen on the folds that chose it: optimistic, but for the default."""
-        return self.blending.value if self.blending.is_taken else float(self.best.value or 0.0)
 
 
-@dataclass(frozen=True)
-class Watcher:
-    """Whom a run tells what it does: the study's observer, and each phase by name with the share done."""
-
-    observer: Observer = field(default_factory=Observer)
-    phase: Callable[[str, float], None] = lambda name, share: None  # noqa: ARG005
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a run works.
-
-    Attributes:
-        folder: for the job, the journal and what workers print; exists.
-        command: starts a worker; the folder and the files are added to it.
-        plugin_files: that it loads.
-        limits: stop the search from outside.
-    """
-
-    folder: Path
-    command: Sequence[str]
-    limits: Limits = field(default_factory=Limits)
-    plugin_files: tuple[str, ...] = ()
-
-
-class Run:
-    """A run in a folder; made again in the same folder with the same wishes, it goes on where it was.
+class TuningRun:
+    """A run in a folder; the same request in the same folder continues where it was.
 
     Args:
         data: all rows, and which are labelled.
-        space: what to search.
-        wishes: of the person.
-        place: where.
-        resources: for the final models.
-        watcher: is told.
+        space: the configurations to search.
+        request: how to search.
+        context: what to work with.
     """
 
     def __init__(
-        self,
-        data: PUData,
-        space: SearchSpace,
-        wishes: Wishes,
-        place: Place,
-        resources: Resources,
-        watcher: Watcher,
+        self, data: PUData, space: SearchSpace, request: SearchRequest, context: TuneContext
     ) -> None:
-        self._data, self._space, self._wishes, self._folder = data, space, wishes, place.folder
-        self._resources, self._limits, self._watcher = resources, place.limits, watcher
+        self._data, self._space, self._request = data, space.suited_to(DataSize.of(data)), request
+        self._context, self._budget, self._callbacks = context, context.budget, context.callbacks
+        self._pruner = PlacementPruner() if request.racing else PlacementPruner(p_threshold=0.0)
+        self._work = context.folder.work
         self._workers = [
-            Worker(
-                [*place.command, str(place.folder), *place.plugin_files],
-                place.folder / f"worker-{number}.log",
-            )
-            for number in range(wishes.workers)
+            TrialWorker(context.worker, self._work, context.plugin_files, number)
+            for number in range(request.workers)
         ]
-        self._seed = Seed(wishes.seed).child("study")
+        self._seed = Seed(request.seed).child("study")
+        self._memory_bytes = request.memory_bytes or float("inf")
         self._timeline: dict[str, float] = {}
+        self._notices: tuple[str, ...] = ()
 
-    def tune(self) -> Found:
-        """Search, choose, train and judge."""
-        split = holdout(self._data.s, self._wishes.holdout, Seed(self._wishes.seed))
+    def tune(self) -> TuneResult:
+        """Search, choose, train and judge.
+
+        Raises:
+            JobFailedError: no trial succeeded.
+        """
+        split = holdout(self._data.s, self._request.holdout, Seed(self._request.seed))
         inner = self._data.take(split.train)
-        folds = inner_folds(inner.s, self._wishes.plan, self._seed)
-        threads = max(1, self._resources.n_threads // self._wishes.workers)
-        write_job(
-            Job(inner, self._wishes.plan, self._wishes.seed, threads, self._resources.device), self._folder
-        )
+        test = self._data.take(split.test)
+        rows = SearchData(inner, inner_folds(inner.s, self._request.plan, self._seed))
+        self._write_context(rows, test)
         self._done("data")
-        trials = self._search(folds, inner)
+
+        trials = self._search(rows)
         self._done("search")
-        best, full = self._choose(trials, folds, inner.X.n_rows)
-        self._done("finalists")
-        out_of_fold, default = OutOfFold(self._folder, folds, inner.s), self._default(trials)
-        drafts = out_of_fold.drafts(trials)
-        caution = weigh(drafts, default, out_of_fold)
-        if caution.keeps_default and default is not None:
-            best = default
-        blending = self._blend(drafts, full, caution, best, out_of_fold)
-        tuned = self._configuration(trials, blending, best)
-        outcome = self._final(tuned, inner, folds, self._data.take(split.test))
+
+        best = _best(trials)
+        scores = OutOfFoldScores(self._work, rows.folds, rows.data.s)
+        choice = self._choose(trials, scores)
+        self._done("choice")
+
+        tuned, default = self._tuned_configuration(choice, trials), self._default(trials)
+        baselines = self._baselines(tuned, default, trials, rows)
+        baselines.train(self._budget.baselines_deadline)
+        self._done("baselines")
+
+        share = self._budget.trainable_share(trials, rows.folds, rows.data.X.n_rows)
+        trained_on = rows if share == 1 else SearchData(self._reduced(rows.data, share), ())
+        judged = self._train_final_models(
+            self._knowing(tuned, choice, trials, scores), default, trained_on, test
+        )
         self._done("final models")
-        return Found(split, folds, tuple(trials), best, full, outcome, self._timeline, caution, blending)
+
+        shipped = self._ship(judged.contenders[TUNED], tuned, trained_on.data, share)
+        self._done("refit")
+
+        if self._budget.seconds is not None:
+            baselines.train(self._budget.deadline)
+            self._done("more baselines")
+
+        return TuneResult(
+            out=self._context.folder.path,
+            data=self._data,
+            split=split,
+            folds=rows.folds,
+            trials=tuple(trials),
+            best=best,
+            choice=choice,
+            holdout=judged,
+            shipped=shipped,
+            model=_model_entrant(judged, tuned, default),
+            others=(*_default_entrant(judged, default), *baselines.entrants),
+            timeline=self._timeline,
+            space=self._space.key,
+            notices=self._notices,
+        )
 
     def _done(self, phase: str) -> None:
-        self._timeline[phase] = time.monotonic() - self._wishes.started
+        self._timeline[phase] = self._budget.elapsed
 
-    def _search(self, folds: tuple[InnerFold, ...], inner: PUData) -> list[Trial]:
-        url = self._wishes.storage
-        if url is not None:
-            with shared_study(url, study_name(inner)) as shared:
-                return self._run(Study(shared, self._space, folds, self._seed, this_process()), folds, inner)
-        with own_study(self._folder) as own:
-            study = Study(own, self._space, folds, self._seed)
-            study.retry_interrupted()
-            return self._run(study, folds, inner)
+    # Folds: workers get the rows and make the same folds.
 
-    def _run(self, study: Study, folds: tuple[InnerFold, ...], inner: PUData) -> list[Trial]:
-        """Run the first trial by itself, because it tells how much time final models need; then the others."""
-        wishes = self._wishes
-        first = Budget(trials=1, until=wishes.until, limits=replace(self._limits, until=wishes.until))
-        study.run(self._workers[:1], first, wishes.race, self._watcher.observer)
-        self._timeline.setdefault("first trial", time.monotonic() - wishes.started)
-        until = wishes.until - self._reserve(study.trials(), folds, inner.X.n_rows)
-        limits = replace(
-            self._limits,
-            until=until,
-            # No single trial may eat the search up.
-            trial_seconds=max(_SHORTEST_TRIAL, _TRIAL_SHARE * (until - time.monotonic())),
-            memory_bytes=wishes.memory_bytes or float("inf"),
+    def _write_context(self, rows: SearchData, test: PUData) -> None:
+        self._work.mkdir(parents=True, exist_ok=True)
+        resources = self._context.resources
+        n_threads = max(1, resources.n_threads // self._request.workers)
+        context = TrialContext(rows.data, self._request.plan, self._request.seed, n_threads, resources.device)
+        context.write(self._work, test.X if self._request.baselines else None)
+
+    # Search: trials in a study of this process, or in one that machines share.
+
+    def _search(self, rows: SearchData) -> list[Trial]:
+        is_shared = self._request.storage is not None
+        with open_study(self._request.storage, self._work, rows.data, self._space.key) as optuna_study:
+            process = this_process() if is_shared else ""
+            study = Study(optuna_study, self._space, rows.folds, self._seed, self._pruner, process)
+            if not is_shared:
+                study.retry_interrupted()
+            if study.n_taken_over:
+                notice = (
+                    f"The search space has changed since this run began: {study.n_taken_over:,} of its trials still fit and "
+                    "were taken over."
+                )
+                self._notices = (notice,)
+            if found := study.trials():
+                self._callbacks.resumed(found)
+            return self._run_trials(study, rows)
+
+    def _run_trials(self, study: Study, rows: SearchData) -> list[Trial]:
+        """Run a cheap trial and the default by themselves, because they tell how much time final models need; then the others.
+
+        The cheap one is judged to its end, however short the time is: a search never ends without an answer.
+        """
+        unlimited = Limits(memory_bytes=self._memory_bytes)
+        deadlines = (float("inf"), self._budget.first_deadline)
+        for number, until in enumerate(deadlines[: self._request.trials], 1):
+            first = SearchBudget(number, Deadline(until, self._context.stop), unlimited)
+            study.run(self._workers[:1], first, self._callbacks, keep_workers=True)
+        self._timeline.setdefault("first trial", self._budget.elapsed)
+        deadline = self._search_deadline(study.trials(), rows)
+        self._callbacks.search_until(deadline.until)
+        limits = Limits(
+            seconds=self._budget.trial_seconds(deadline.until),
+            memory_bytes=self._memory_bytes,
         )
-        study.run(self._workers, Budget(wishes.trials, until, limits), wishes.race, self._watcher.observer)
+        budget = SearchBudget(self._request.trials, deadline, limits)
+        study.run(self._workers, budget, self._callbacks)
         return study.trials()
 
-    def _reserve(self, trials: Sequence[Trial], folds: tuple[InnerFold, ...], rows: int) -> float:
-        """Return how many seconds the final models will need, as the first trial suggests.
+    def _search_deadline(self, trials: Sequence[Trial], rows: SearchData) -> Deadline:
+        until = self._budget.search_deadline(trials, rows.folds, rows.data.X.n_rows)
+        return Deadline(until, self._context.stop)
 
-        What it did once, relating and preparing the rows of its folds, is done once more for all rows; then come two
-        models in full.
-        """
-        seconds = self._wishes.seconds
-        if seconds is None or not trials:
-            return 0.0
-        first, larger = trials[0], rows / max(1, len(folds[0].sample))
-        once = max(0.0, first.seconds - len(folds) * first.last_fold)
-        needed = once * larger / len(folds) + 2 * _DRAFTS * larger * first.last_fold
-        return min(needed, _MOST_RESERVED * seconds)
+    # Choice: the out-of-fold scores of the trials weigh them; time decides how many of them a blend may have.
 
-    def _choose(
-        self, trials: Sequence[Trial], folds: tuple[InnerFold, ...], rows: int
-    ) -> tuple[Trial, dict[int, float]]:
-        """Judge the best few and the default again in full, as long as there is time, and return the best of them."""
-        ranked = sorted((t for t in trials if t.is_complete), key=lambda t: (-(t.value or 0.0), t.number))
-        if not ranked:
-            judged = [trial for trial in trials if trial.seconds]
-            reason = judged[0].reason if judged else "the time was too short for one; raise --timeout."
-            raise TrialFailedError(
-                judged[0].status if judged else Status.TIMEOUT, f"No trial succeeded: {reason}"
-            )
-        full: dict[int, float] = {}
-        limits = replace(self._limits, until=self._wishes.until - self._reserve(trials, folds, rows))
-        default = self._default(ranked[_FINALISTS:])
-        for trial in [*ranked[:_FINALISTS], *([default] if default else [])]:
-            placements: list[FloatVector] = []
-
-            def note(fold: int, placed: FloatVector, seen: list[FloatVector] = placements) -> bool:  # noqa: ARG001
-                seen.append(placed)
-                return True
-
-            try:
-                self._workers[0].judge(
-                    self._space.configuration(trial.params), -1 - trial.number, note, limits, self._finalist
-                )
-            except (StoppedError, TrialFailedError):
-                break
-            full[trial.number] = float(
-                np.mean([aul_of(p, f) for p, f in zip(placements, folds, strict=True)])
-            )
-        self._workers[0].close()
-        best = max(full, key=lambda number: full[number]) if full else ranked[0].number
-        return next(trial for trial in ranked if trial.number == best), full
-
-    def _finalist(self, share: float) -> None:
-        self._watcher.phase("finalists", share)
-
-    def _default(self, trials: Sequence[Trial]) -> Trial | None:
-        """Return the trial of the default configuration, if it saw all folds."""
-        default = self._space.default()
-        return next((trial for trial in trials if trial.is_complete and trial.params == default), None)
-
-    def _blend(
-        self,
-        drafts: Mapping[int, FloatVector],
-        full: Mapping[int, float],
-        caution: Caution,
-        best: Trial,
-        out_of_fold: OutOfFold,
-    ) -> Blending:
-        """Look for a blend of the trials, if one is wanted."""
-        instead = "the default configuration" if caution.keeps_default else Blending.instead
-        if not self._wishes.ensemble:
-            return Blending(unasked="blending is switched off", instead=instead)
-
-        def progress(share: float) -> None:
-            self._watcher.phase("blend", share)
-
+    def _choose(self, trials: Sequence[Trial], scores: OutOfFoldScores) -> ModelChoice:
+        progress = partial(self._callbacks.phase, "choice")
         progress(0.0)
-        rivals = [best.number] if caution.keeps_default else sorted(full)
-        blending = find_blend(drafts, rivals, out_of_fold, instead, progress)
-        self._done("blend")
-        return blending
-
-    def _configuration(self, trials: Sequence[Trial], blending: Blending, best: Trial) -> Configuration:
-        """Return what the tuned model is, in full: the best trial's configuration, or a blend of several."""
-        if not blending.is_taken:
-            return self._space.configuration(best.params)
-        params = {trial.number: trial.params for trial in trials}
-        return Blend.divided(
-            [
-                (weight, self._space.configuration(params[number]))
-                for number, weight in blending.weights.items()
-            ]
+        choice = choose_model(
+            trials, scores, self._seed.child("choice"), blend=self._request.ensemble, progress=progress
         )
+        by_number = {trial.number: trial for trial in trials}
+        heaviest = sorted(choice.weights, key=lambda number: (-choice.weights[number], number))
+        parts = [by_number[number] for number in heaviest]
+        kept = self._budget.affordable(parts, scores.folds, self._data.X.n_rows)
+        return choice.only([trial.number for trial in kept])
 
-    def _final(
-        self, tuned: Configuration, inner: PUData, folds: tuple[InnerFold, ...], test: PUData
-    ) -> Outcome:
-        """Train the tuned model, the default one and the controls on all rows of the search, and judge them."""
-        finals = Finals(
-            Memory(inner, folds, self._seed, for_all=True),
+    def _tuned_configuration(self, choice: ModelChoice, trials: Sequence[Trial]) -> Configuration:
+        """Return the configuration of the tuned model, in full: that of a single trial, or a blend of several."""
+        params = {trial.number: trial.params for trial in trials}
+        weighted = [
+            (weight, self._space.configuration(params[number])) for number, weight in choice.weights.items()
+        ]
+        return Blend.divided(weighted) if len(weighted) > 1 else weighted[0][1]
+
+    def _knowing(
+        self, tuned: Configuration, choice: ModelChoice, trials: Sequence[Trial], scores: OutOfFoldScores
+    ) -> Configuration:
+        """Return the configuration of the twin: the parts of a blend are known from the search, if it is not shipped."""
+        if not isinstance(tuned, Blend) or not self._request.refit:
+            return tuned
+        drafts = scores.drafts([trial for trial in trials if trial.number in choice.weights])
+        seconds = {trial.number: trial.last_fold for trial in trials}
+        return tuned.knowing([HeldOut(drafts[number], seconds[number]) for number in choice.weights])
+
+    # Baselines: every method at its defaults and at its best trial, on all rows of the search, in a worker.
+
+    def _baselines(
+        self, tuned: Configuration, default: Configuration | None, trials: Sequence[Trial], rows: SearchData
+    ) -> Baselines:
+        context = BaselineContext(
+            self._workers[0],
+            self._budget,
+            self._context.resources.n_threads,
+            self._memory_bytes,
+            Deadline(stop=self._context.stop),
+            self._callbacks,
+        )
+        requested = requested_baselines(
+            self._request.baselines, self._space, trials, (tuned, default), self._data
+        )
+        return Baselines(requested, context, trials, rows.folds, rows.data.X.n_rows)
+
+    # Final models: the tuned one and the default, on all rows of the search, or as many as there is time for.
+
+    def _reduced(self, data: PUData, share: float) -> PUData:
+        """Return all labelled rows and this share of the unlabeled ones."""
+        others = np.flatnonzero(~data.s)
+        kept = round(share * len(others))
+        if kept == len(others):
+            return data
+        generator = Seed(self._request.seed).child("trained on").generator()
+        drawn = generator.choice(others, max(1, kept), replace=False, shuffle=False)
+        return data.take(np.sort(np.concatenate([np.flatnonzero(data.s), drawn])))
+
+    def _train_final_models(
+        self, tuned: Configuration, default: Configuration | None, rows: SearchData, test: PUData
+    ) -> HoldoutResult:
+        finals = FinalModels(
+            FoldCache(rows.data, rows.folds, self._seed, for_all=True),
             test,
             self._seed.child("final"),
-            self._resources,
-            self._wishes.until,
-            self._watcher.phase,
+            self._context.resources,
+            self._budget,
+            self._callbacks.phase,
+            self._request.refit,
         )
-        default = self._space.configuration(self._space.default())
-        return finals.train(tuned, default, self._wishes.controls)
+        return finals.train(tuned, default)
+
+    def _default(self, trials: Sequence[Trial]) -> Configuration | None:
+        """Return the default configuration; None if its trial did not end well, such as for want of time."""
+        params = self._space.default()
+        was_judged = any(trial.params == params and trial.status is Status.OK for trial in trials)
+        return self._space.configuration(params) if was_judged else None
+
+    def _ship(self, twin: Contender, tuned: Configuration, trained_on: PUData, share: float) -> ShippedModel:
+        """Train the tuned configuration on all rows, or this share of them; without a refit the twin is shipped."""
+        progress = partial(self._callbacks.phase, "refit")
+        progress(0.0)
+        resources = replace(self._context.resources, progress=progress, until=self._budget.model_deadline())
+        seed = Seed(self._request.seed)
+        if not self._request.refit:
+            return ship(twin.configuration, trained_on, seed, resources, twin.fitted)
+        return ship(tuned, self._reduced(self._data, share), seed, resources)
 
 
-def study_name(inner: PUData) -> str:
-    """Return a name that machines with the same rows agree on."""
-    return f"pubench-{content_key(inner.X.values, inner.s)[:16]}"
+def _model_entrant(judged: HoldoutResult, tuned: Configuration, default: Configuration | None) -> Entrant:
+    role = Role.DEFAULT if tuned == default else Role.BLEND if isinstance(tuned, Blend) else Role.TUNED
+    return _entrant(role, judged.contenders[TUNED], tuned)
+
+
+def _default_entrant(judged: HoldoutResult, default: Configuration | None) -> list[Entrant]:
+    """Return the default as a contender, if its final model was trained and the model is another one."""
+    contender = judged.contenders.get(DEFAULT)
+    if contender is None or default is None or contender is judged.contenders[TUNED]:
+        return []
+    return [_entrant(Role.DEFAULT, contender, default)]
+
+
+def _entrant(role: Role, contender: Contender, asked: Configuration) -> Entrant:
+    reason = FEWER_MEMBERS if contender.is_cut else ""
+    chosen = dict(contender.fitted.chosen)
+    return Entrant(role, asked, contender.scores, contender.seconds, reason=reason, chosen=chosen)
+
+
+def _best(trials: Sequence[Trial]) -> Trial:
+    """Return the best trial that saw all folds.
+
+    Raises:
+        JobFailedError: there is none.
+    """
+    complete = [trial for trial in trials if trial.is_complete]
+    if complete:
+        return min(complete, key=lambda trial: (-(trial.value or 0.0), trial.number))
+    judged = [trial for trial in trials if trial.seconds]
+    reason = judged[0].reason if judged else "there was not enough time for one; raise --timeout."
+    raise JobFailedError(judged[0].status if judged else Status.TIMEOUT, f"No trial succeeded: {reason}")

@@ -1,31 +1,40 @@
-"""The study: asks for configurations, has them judged, tells what came out; can be killed at any moment and go on later."""
+"""The study: suggests configurations, has workers judge them, and records the results.
+
+It can be killed at any moment and continue later: a result is stored in one write before its trial ends, and trials that
+were interrupted are queued again.
+"""
 
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pubench.saving.configuration import Configuration
+from pubench.crossfit.folds import InnerFold
 from pubench.seeds import Seed
-from pubench.tuning.inner import InnerFold
-from pubench.tuning.judging import aul_of
-from pubench.tuning.racing import Race
-from pubench.tuning.search_space import SearchSpace
-from pubench.tuning.storage import RESULT, at_work, give_up_stale, queue_again
-from pubench.tuning.workers import Limits, StoppedError, TrialFailedError, Worker
+from pubench.tuning.budget import SearchBudget
+from pubench.tuning.objective import mean_aul
+from pubench.tuning.portfolio import first_trials
+from pubench.tuning.pruning import PlacementPruner
+from pubench.tuning.space import SearchSpace
+from pubench.tuning.study_storage import RESULT, earlier_trials, fail_stale_trials, heartbeat, queue_again
+from pubench.tuning.trial import Trial, TuneCallbacks
+from pubench.tuning.worker import TrialWorker
 from pubench.types import FloatVector, Status
+from pubench.workers.watch import JobFailedError
+from pubench.workers.worker import StoppedError
 
 if TYPE_CHECKING:
     import optuna
     from optuna.trial import FrozenTrial
 
 #: The first trials are drawn at random, for the sampler to learn from.
-_START_UP = 10
+_N_STARTUP_TRIALS = 10
+#: Seconds until it is seen again whether the trials of other machines have ended.
+_WAIT_SECONDS = 1.0
 _INTERRUPTED: Mapping[str, Any] = {
     "status": Status.FAILED.value,
     "reason": "It was interrupted; its configuration was tried again.",
@@ -37,74 +46,17 @@ _INTERRUPTED: Mapping[str, Any] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """A trial that has ended.
-
-    Attributes:
-        number: from 0, which is the default configuration.
-        configuration: what was tried.
-        params: what Optuna chose.
-        status: how it ended.
-        reason: why it is not OK; empty if it is.
-        value: AUL_PU over all folds, estimated from those it saw if it was stopped early; None if it failed.
-        placements: of the labelled rows, fold by fold.
-        seconds: it took.
-        last_fold: seconds of the last fold it saw, in which nothing was computed for the first time.
-        stopped_early: it lost the race.
-    """
-
-    number: int
-    configuration: Configuration
-    params: Mapping[str, Any]
-    status: Status
-    reason: str = ""
-    value: float | None = None
-    placements: tuple[FloatVector, ...] = ()
-    seconds: float = 0.0
-    last_fold: float = 0.0
-    stopped_early: bool = False
-
-    @property
-    def stderr(self) -> float:
-        """The standard error of `value`, from the placements of the labelled rows."""
-        placed = np.concatenate([*self.placements, np.empty(0)])
-        return float(placed.std(ddof=1) / np.sqrt(len(placed))) if len(placed) > 1 else 0.0
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all folds were seen."""
-        return self.status is Status.OK and not self.stopped_early
-
-
-@dataclass(frozen=True)
-class Observer:
-    """Whom a study tells what happens; each may be called from any of its threads, one at a time."""
-
-    started: Callable[[int, Configuration], None] = lambda number, configuration: None  # noqa: ARG005
-    progress: Callable[[int, float], None] = lambda number, share: None  # noqa: ARG005
-    ended: Callable[[Trial], None] = lambda trial: None  # noqa: ARG005
-
-
-@dataclass(frozen=True)
-class Budget:
-    """When a search ends: after so many trials, those of earlier runs included, or at a time of `time.monotonic`."""
-
-    trials: int | None = None
-    until: float = float("inf")
-    limits: Limits = field(default_factory=Limits)
-
-
 class Study:
-    """Trials in one storage, over one space and one set of folds.
+    """Trials in one storage, over one search space and one set of folds.
 
     Args:
         study: Optuna's, which maximises.
         space: of the configurations.
-        folds: on which they are compared.
+        folds: on which configurations are compared.
         seed: of the study.
-        drawer: the name of this process where others work on the same study; each draws for itself, or those that
-            ask at the same moment would draw the same.
+        pruner: stops bad trials early.
+        process: the name of this process if several work on the same study; each samples with a seed of its own, or
+            those that sample at the same moment would draw the same configuration.
     """
 
     def __init__(
@@ -113,28 +65,67 @@ class Study:
         space: SearchSpace,
         folds: tuple[InnerFold, ...],
         seed: Seed,
-        drawer: str = "",
+        pruner: PlacementPruner,
+        process: str = "",
     ) -> None:
         self._study = study
         self._space = space
         self._folds = folds
-        self._seed = seed.child("drawer", drawer) if drawer else seed
+        self._pruner = pruner
+        self._seed = seed.child("drawer", process) if process else seed
         self._lock = threading.Lock()
+        self._running: set[int] = set()
+        self.n_taken_over = 0
         if not self._study.get_trials(deepcopy=False):
-            self._study.enqueue_trial(space.default(), skip_if_exists=True)
+            self.n_taken_over = self._take_over()
+            for params in first_trials(space):
+                self._study.enqueue_trial(params, skip_if_exists=True)
 
-    def run(self, workers: Sequence[Worker], budget: Budget, race: Race, observer: Observer) -> None:
-        """Search until the budget ends; an exception in a thread ends all and is raised here."""
+    def _take_over(self) -> int:
+        """Add the trials of an earlier space that fit this one, so that no configuration is judged twice; return their number."""
+        from optuna.trial import create_trial  # noqa: PLC0415 - heavy imports happen when used
+
+        added = 0
+        for trial in earlier_trials(self._study):
+            result = trial.user_attrs[RESULT]
+            is_whole = len(result["placements"]) == len(self._folds) and not result["stopped_early"]
+            distributions = self._space.distributions(trial.params)
+            if not is_whole or distributions is None:
+                continue
+            self._study.add_trial(
+                create_trial(
+                    value=trial.value,
+                    params=trial.params,
+                    distributions=distributions,
+                    user_attrs={RESULT: result},
+                )
+            )
+            added += 1
+        return added
+
+    def run(
+        self,
+        workers: Sequence[TrialWorker],
+        budget: SearchBudget,
+        callbacks: TuneCallbacks,
+        *,
+        keep_workers: bool = False,
+    ) -> None:
+        """Run trials until the budget is used up, with a thread per worker; raise the first exception of a thread.
+
+        Workers are stopped, unless another run follows: what they have computed once is lost with them.
+        """
         failures: list[BaseException] = []
 
-        def work(worker: Worker) -> None:
+        def work(worker: TrialWorker) -> None:
             try:
-                while not failures and self._one(worker, budget, race, observer):
+                while not failures and self._run_trial(worker, budget, callbacks):
                     pass
             except BaseException as error:  # noqa: BLE001 - raised again below, in the caller's thread
                 failures.append(error)
             finally:
-                worker.close()
+                if failures or not keep_workers:
+                    worker.stop()
 
         threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in workers]
         for thread in threads:
@@ -153,14 +144,14 @@ class Study:
         ]
 
     def best(self) -> Trial | None:
-        """Return the best trial that saw all folds; of equally good ones the first."""
+        """Return the best trial that saw all folds; among equally good ones the first."""
         complete = [trial for trial in self.trials() if trial.is_complete]
         return max(complete, key=lambda trial: (trial.value or 0.0, -trial.number), default=None)
 
     def retry_interrupted(self) -> int:
-        """Give up trials that nobody works on any more, queue their configurations again, and return how many they were.
+        """Fail the trials that no process works on, queue their configurations again, and return their number.
 
-        Only the process that owns the storage may call it.
+        Only the process that has locked the storage may call it.
         """
         from optuna.trial import TrialState  # noqa: PLC0415 - heavy imports happen when used
 
@@ -170,95 +161,122 @@ class Study:
             if trial in lost:
                 self._study.tell(trial.number, state=TrialState.FAIL)
                 queue_again(self._study, trial)
-            else:  # judged, and killed just before it was told
-                self._finish(trial.number, trial.user_attrs[RESULT])
+            else:  # its result was stored, and the process was killed before the trial ended
+                self._end(trial.number, trial.user_attrs[RESULT])
         return len(lost)
 
-    def _one(self, worker: Worker, budget: Budget, race: Race, observer: Observer) -> bool:
-        """Run one trial, and return whether there may be more."""
+    def _run_trial(self, worker: TrialWorker, budget: SearchBudget, callbacks: TuneCallbacks) -> bool:
+        """Run one trial, and return whether the search continues."""
         with self._lock:
-            give_up_stale(self._study)
-            if self._is_over(budget):
+            fail_stale_trials(self._study)
+            begun = self._begun_trials()
+            if self._is_over(begun, budget):
                 return False
-            asked = self._ask()
-        with at_work(self._study, asked):
+            is_full = budget.trials is not None and len(begun) >= budget.trials
+            if not is_full:
+                suggested = self._suggest()
+                self._running.add(suggested.number)
+        if is_full:  # by trials of other machines, which may be gone
+            time.sleep(_WAIT_SECONDS)
+            return True
+        try:
+            with heartbeat(self._study, suggested):
+                is_judged = self._judge(suggested, worker, budget, callbacks)
+        finally:
+            self._running.discard(suggested.number)
+        if is_judged:
             with self._lock:
-                configuration = self._space.suggest(asked)
-                best = self.best()
-                observer.started(asked.number, configuration)
-            run = _Run(self._folds, race, () if best is None else best.placements)
-            started = time.monotonic()
-            try:
-                run.complete = worker.judge(
-                    configuration,
-                    asked.number,
-                    run.add,
-                    budget.limits,
-                    lambda share: observer.progress(asked.number, share),
-                )
-                status, reason = Status.OK, ""
-            except TrialFailedError as error:
-                status, reason = error.status, str(error)
-            except StoppedError:
-                with self._lock:
-                    self._give_back(asked)
-                return False
-            with self._lock:
-                self._tell(asked, run, status, reason, time.monotonic() - started)
+                callbacks.trial_ended(self._ended(self._study.get_trials(deepcopy=False)[suggested.number]))
+        return is_judged
+
+    def _judge(
+        self,
+        suggested: "optuna.Trial",
+        worker: TrialWorker,
+        budget: SearchBudget,
+        callbacks: TuneCallbacks,
+    ) -> bool:
+        """Have a trial judged and record its result; return False if the search was stopped meanwhile."""
+        number = suggested.number
         with self._lock:
-            observer.ended(self._ended(self._study.get_trials(deepcopy=False)[asked.number]))
+            configuration = self._space.suggest(suggested)
+            best = self.best()
+            callbacks.trial_started(number, configuration)
+        running = RunningTrial(self._folds, self._pruner, () if best is None else best.placements)
+        started, complete, status, reason = time.monotonic(), False, Status.OK, ""
+        try:
+            complete = worker.judge(
+                configuration,
+                number,
+                running.add,
+                budget.limits,
+                budget.deadline,
+                lambda share: callbacks.trial_progress(number, share),
+            )
+        except JobFailedError as error:
+            status, reason = error.status, str(error)
+        except StoppedError:
+            with self._lock:
+                self._give_back(suggested)
+            return False
+        seconds = time.monotonic() - started
+        with self._lock:
+            self._record(suggested, running.result(status, reason, seconds, complete=complete))
         return True
 
-    def _is_over(self, budget: Budget) -> bool:
-        stopped = budget.limits.stop is not None and budget.limits.stop.is_set()
-        begun = [trial for trial in self._study.get_trials(deepcopy=False) if not _was_given_back(trial)]
-        waiting = sum(trial.state.name == "WAITING" for trial in begun)
-        enough = budget.trials is not None and len(begun) - waiting >= budget.trials
-        return stopped or enough or time.monotonic() >= budget.until
+    def _begun_trials(self) -> "list[FrozenTrial]":
+        """Return the trials that count: those that run or have ended, and were not given back."""
+        return [
+            trial
+            for trial in self._study.get_trials(deepcopy=False)
+            if trial.state.name != "WAITING" and not _was_given_back(trial)
+        ]
 
-    def _ask(self) -> "optuna.Trial":
+    def _is_over(self, begun: "Sequence[FrozenTrial]", budget: SearchBudget) -> bool:
+        """Whether no trial is to begin any more: a trial that another machine began only counts when it has ended."""
+        sure = sum(trial.state.is_finished() or trial.number in self._running for trial in begun)
+        return budget.deadline.has_passed or (budget.trials is not None and sure >= budget.trials)
+
+    def _suggest(self) -> "optuna.Trial":
         from optuna.exceptions import ExperimentalWarning  # noqa: PLC0415
         from optuna.samplers import TPESampler  # noqa: PLC0415
 
-        # Anew for each trial: after a resume the start-up draws must not be repeated.
+        # A new sampler for each trial: after a resume the draws of the first trials must not be repeated.
         number = len(self._study.get_trials(deepcopy=False))
         seed = self._seed.child("sampler", number).integer()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExperimentalWarning)  # `group`, which conditional spaces need
-            warnings.filterwarnings("ignore", "Heartbeat of storage", UserWarning)  # `at_work` sees to it
+            warnings.filterwarnings("ignore", "Heartbeat of storage", UserWarning)  # see `storage.heartbeat`
             self._study.sampler = TPESampler(
-                seed=seed, n_startup_trials=_START_UP, group=True, multivariate=True, constant_liar=True
+                seed=seed,
+                n_startup_trials=_N_STARTUP_TRIALS,
+                group=True,
+                multivariate=True,
+                constant_liar=True,
             )
             return self._study.ask()
 
-    def _give_back(self, asked: "optuna.Trial") -> None:
+    def _give_back(self, suggested: "optuna.Trial") -> None:
+        """Fail a trial that was not judged, and queue its configuration again."""
         from optuna.trial import TrialState  # noqa: PLC0415
 
-        self._study.tell(asked, state=TrialState.FAIL)
-        self._study.enqueue_trial(dict(asked.params) or self._space.default())
+        self._study.tell(suggested, state=TrialState.FAIL)
+        self._study.enqueue_trial(dict(suggested.params) or self._space.default())
 
-    def _tell(self, asked: "optuna.Trial", run: "_Run", status: Status, reason: str, seconds: float) -> None:
+    def _record(self, suggested: "optuna.Trial", result: Mapping[str, Any]) -> None:
         from optuna.exceptions import UpdateFinishedTrialError  # noqa: PLC0415
 
-        result = {
-            "status": status.value,
-            "reason": reason,
-            "value": run.value if status is Status.OK else None,
-            "seconds": round(seconds, 3),
-            "last_fold": round(run.last_fold, 3),
-            "stopped_early": status is Status.OK and not run.complete,
-            "placements": [[round(float(placed), 7) for placed in fold] for fold in run.placements],
-        }
-        with suppress(UpdateFinishedTrialError):  # given up by others, who heard nothing for long
-            # One write that holds everything, and only then the end of the trial: a kill in between loses nothing.
-            asked.set_user_attr(RESULT, result)
-            self._finish(asked.number, result)
+        with suppress(UpdateFinishedTrialError):  # another process failed it, since it got no heartbeat
+            # One write stores everything, and the trial ends only then: a kill in between loses nothing.
+            suggested.set_user_attr(RESULT, result)
+            self._end(suggested.number, result)
 
-    def _finish(self, number: int, result: Mapping[str, Any]) -> None:
+    def _end(self, number: int, result: Mapping[str, Any]) -> None:
         from optuna.trial import TrialState  # noqa: PLC0415
 
         if result["value"] is None:
-            self._study.tell(number, state=TrialState.FAIL)
+            # Optuna's sampler forgets trials that failed, and would suggest the like again; pruned ones it keeps away from.
+            self._study.tell(number, state=TrialState.PRUNED)
         else:
             self._study.tell(number, result["value"])
 
@@ -278,33 +296,56 @@ class Study:
         )
 
 
-def _was_given_back(trial: "FrozenTrial") -> bool:
-    """Whether a trial ended without being judged: it is queued again, and does not count."""
-    return trial.state.name == "FAIL" and RESULT not in trial.user_attrs
+class RunningTrial:
+    """A trial while it is judged: collects the placements fold by fold and asks the pruner after each.
 
+    Args:
+        folds: on which it is judged.
+        pruner: may stop it.
+        best: placements of the best trial so far, fold by fold; empty without one.
+    """
 
-class _Run:
-    """A trial while it is judged."""
-
-    def __init__(self, folds: tuple[InnerFold, ...], race: Race, best: tuple[FloatVector, ...]) -> None:
-        self._folds, self._race, self._best = folds, race, best
+    def __init__(
+        self, folds: tuple[InnerFold, ...], pruner: PlacementPruner, best: tuple[FloatVector, ...]
+    ) -> None:
+        self._folds, self._pruner, self._best = folds, pruner, best
         self.placements: list[FloatVector] = []
-        self.complete = False
         self.last_fold = 0.0
-        self._since = time.monotonic()
+        self._fold_started = time.monotonic()
 
     def add(self, fold: int, placements: FloatVector) -> bool:  # noqa: ARG002 - folds come in order
-        """Take a fold's placements, and return whether to go on."""
+        """Record the placements on the next fold; return whether the trial continues."""
         self.placements.append(placements)
-        self.last_fold, self._since = time.monotonic() - self._since, time.monotonic()
+        now = time.monotonic()
+        self.last_fold, self._fold_started = now - self._fold_started, now
         is_last = len(self.placements) == len(self._folds)
-        return is_last or not self._race.is_lost(self.placements, self._best)
+        return is_last or not self._pruner.should_prune(self.placements, self._best)
 
     @property
     def value(self) -> float:
-        """Mean AUL_PU over folds; those not seen are taken from the best trial, less what this one is behind it."""
-        own = [aul_of(p, fold) for p, fold in zip(self.placements, self._folds, strict=False)]
-        if len(own) == len(self._folds) or not self._best:
-            return float(np.mean(own))
-        best = [aul_of(p, fold) for p, fold in zip(self._best, self._folds, strict=False)]
-        return float(np.mean(best) + np.mean(own) - np.mean(best[: len(own)]))
+        """Mean AUL_PU over all folds.
+
+        Folds that were not seen get the value of the best trial, minus the difference on the folds that were seen.
+        """
+        count, own = len(self.placements), mean_aul(self.placements, self._folds)
+        if count == len(self._folds) or not self._best:
+            return own
+        return mean_aul(self._best, self._folds) + own - mean_aul(self._best[:count], self._folds)
+
+    def result(self, status: Status, reason: str, seconds: float, *, complete: bool) -> dict[str, Any]:
+        """Return all that is stored of the trial after it ended; plain JSON."""
+        is_ok = status is Status.OK
+        return {
+            "status": status.value,
+            "reason": reason,
+            "value": self.value if is_ok else None,
+            "seconds": round(seconds, 3),
+            "last_fold": round(self.last_fold, 3),
+            "stopped_early": is_ok and not complete,
+            "placements": [[round(float(placed), 7) for placed in fold] for fold in self.placements],
+        }
+
+
+def _was_given_back(trial: "FrozenTrial") -> bool:
+    """Whether a trial ended without being judged: its configuration is queued again, and it does not count."""
+    return trial.state.name == "FAIL" and RESULT not in trial.user_attrs

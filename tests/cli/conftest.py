@@ -1,4 +1,4 @@
-"""A table as people have it: ids, categories, flags, dates, and values that are missing."""
+"""A table with ids, categories, flags, dates and missing values, and a model trained on it."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def customers() -> pd.DataFrame:
 
 @pytest.fixture
 def table(customers: pd.DataFrame, tmp_path: Path) -> Path:
-    """The same as a CSV."""
+    """The table as a CSV file."""
     path = tmp_path / "customers.csv"
     customers.to_csv(path, index=False)
     return path
@@ -40,7 +40,7 @@ def table(customers: pd.DataFrame, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def saved(customers: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of it; to be read only."""
+    """A model trained on it; tests only read it."""
     from click.testing import CliRunner  # noqa: PLC0415 - only tests of models need it
 
     from pubench.cli.main import main  # noqa: PLC0415

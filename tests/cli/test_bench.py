@@ -1,4 +1,4 @@
-"""`pubench bench` from the command line: what it shows, leaves and refuses."""
+"""`pubench bench` from the command line: output, files, and invalid input."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pubench.cli.main import main
-from pubench.records.files import read_records
+from pubench.record.record_file import read_records
 from pubench.types import Status
 
 SUITE = """
@@ -37,7 +37,7 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
-def test_a_table_of_one_s_own_goes_through_a_suite(table: Path, tmp_path: Path) -> None:
+def test_a_suite_with_a_data_set_of_the_user(table: Path, tmp_path: Path) -> None:
     assert run("datasets", "add", "customers", table, "--label", "bought", "--id", "customer").exit_code == 0
     (tmp_path / "mine.toml").write_text(SUITE)
     out = tmp_path / "out"
@@ -52,8 +52,11 @@ def test_a_table_of_one_s_own_goes_through_a_suite(table: Path, tmp_path: Path) 
     first, tuned = by_method["probtagging", False], by_method["naive", True]
     assert first.status is Status.OK
     assert first.chosen["members"] == 2
-    assert len(first.placements) == (first.data.test_labelled if first.data else 0)
-    assert set(first.metrics) == {"aul_pu", "aul_pu_stderr"}  # nobody knows the truth here
+    assert first.data is not None
+    assert first.chosen["learner"] == {"c": 0.5 / first.data.features}
+    assert first.spec.configuration["learner"] == {"name": "logistic"}
+    assert len(first.placements) == first.data.test_labelled
+    assert set(first.metrics) == {"aul_pu", "aul_pu_stderr"}  # true labels are unknown here
     assert set(first.origins) == {"method", "similarity", "learner"}
     assert {"versions", "hardware"} <= set(first.environment)
     assert first.environment["threads"] == 3
@@ -85,28 +88,28 @@ def test_a_dry_run_shows_the_plan_and_runs_nothing(tmp_path: Path, monkeypatch: 
     result = run("bench", "paper-table2", "--dry-run", "--out", tmp_path / "out", "--only", "method=naive")
     assert result.exit_code == 0
     assert "9 jobs, about" in result.stdout
-    assert "by a rough guess" in " ".join(result.stdout.split())
+    assert "rough estimates" in " ".join(result.stdout.split())
     assert not (tmp_path / "out").exists()
-    told = json.loads(run("bench", "smoke", "--dry-run", "--json", "--seed", "7").stdout)
-    assert {job["spec"]["seed"] for job in told["jobs"]} == {7}
-    assert all("is left out" in notice for notice in told["notices"])
+    plan = json.loads(run("bench", "smoke", "--dry-run", "--json", "--seed", "7").stdout)
+    assert {job["spec"]["seed"] for job in plan["jobs"]} == {7}
+    assert all("is left out" in notice for notice in plan["notices"])
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (("nothing-of-this-name",), "There is no suite"),
         (("smoke", "--only", "x"), "--only x is not understood"),
-        (("smoke", "--memory-limit", "much"), "is no amount of memory"),
-        (("smoke", "--time-limit", "long"), "is no duration"),
+        (("smoke", "--memory-limit", "much"), "is not an amount of memory"),
+        (("smoke", "--time-limit", "long"), "is not a duration"),
         (("smoke", "--retry", "some"), "Invalid value"),
         (("smoke", "--workers", "0"), "Invalid value"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(
-    arguments: tuple[str, ...], says: str, tmp_path: Path
+def test_bad_input_gives_one_sentence_and_exit_code_2(
+    arguments: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
     result = run("bench", *arguments, "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert says in result.output
+    assert message in result.output
     assert not (tmp_path / "out").exists()

@@ -21,7 +21,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def test_list_names_stand_ins_and_places() -> None:
+def test_list_shows_stand_ins_and_locations() -> None:
     result = run("list")
     assert result.exit_code == 0, result.output
     for text in ("bank1", "1,365,550", "synthetic stand-in", "creditcard", "mammography"):
@@ -35,7 +35,7 @@ def test_list_as_json() -> None:
     assert rows["creditcard"]["info"]["licence"]
 
 
-def test_info_of_a_file_of_ones_own(table: Path) -> None:
+def test_info_of_a_file(table: Path) -> None:
     result = run("info", table, "--label", "bought", "--id", "no")
     assert result.exit_code == 0, result.output
     for text in ("60", "5 (8.333%)", "spend", "region", "categorical", "fingerprint"):
@@ -51,7 +51,7 @@ def test_info_of_a_stand_in_says_so() -> None:
     assert answer["summary"]["features"] == 30
 
 
-def test_a_name_of_ones_own_comes_and_goes(table: Path) -> None:
+def test_a_name_is_added_and_removed(table: Path) -> None:
     added = run("add", "bank1", table, "--label", "bought", "--drop", "no")
     assert added.exit_code == 0, added.output
     assert "60 rows, 3 features" in added.stdout
@@ -68,13 +68,13 @@ def test_a_name_of_ones_own_comes_and_goes(table: Path) -> None:
     assert "synthetic stand-in" in run("info", "bank1", "--rows", "2000").stdout
 
 
-def test_a_file_that_can_not_be_read_gets_no_name(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_not_added(tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
     assert run("add", "bad", tmp_path / "bad.csv", "--label", "bought").exit_code == 2
     assert run("remove", "bad").exit_code == 2
 
 
-def test_fetching_what_is_generated_or_unknown() -> None:
+def test_fetching_generated_and_unknown_data_sets() -> None:
     assert "nothing to fetch" in run("fetch", "bank1").stdout
     assert json.loads(run("fetch", "bank1", "--json").stdout) == {"bank1": []}
     result = run("fetch", "creditcrad")
@@ -82,7 +82,7 @@ def test_fetching_what_is_generated_or_unknown() -> None:
     assert "Did you mean 'creditcard'" in result.stderr
 
 
-def test_a_directory_is_no_data_set(tmp_path: Path) -> None:
+def test_a_directory_is_not_a_data_set(tmp_path: Path) -> None:
     result = run("info", tmp_path, "--label", "bought")
     assert result.exit_code == 2
     assert "Traceback" not in result.output
@@ -96,7 +96,7 @@ def test_info_downloads_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert json.loads(run("info", "creditcard", "--json").stdout)["summary"] is None
 
 
-def test_list_is_a_line_each_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_has_one_line_per_data_set_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     lines = run("list").stdout.splitlines()
     assert len(lines) == 2 + len(json.loads(run("list", "--json").stdout)["datasets"])

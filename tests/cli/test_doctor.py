@@ -13,7 +13,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["doctor", *arguments])
 
 
-def test_doctor_tells_what_there_is() -> None:
+def test_json_has_all_checks() -> None:
     result = run("--json")
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
@@ -25,7 +25,7 @@ def test_doctor_tells_what_there_is() -> None:
     assert {folder["role"] for folder in found["folders"]} == {"data sets", "cache", "runs"}
 
 
-def test_doctor_is_readable_and_quiet() -> None:
+def test_output_is_readable_and_stderr_empty() -> None:
     result = run()
     assert result.exit_code == 0
     assert result.stderr == ""
@@ -33,7 +33,7 @@ def test_doctor_is_readable_and_quiet() -> None:
         assert word in result.stdout
 
 
-def test_doctor_tells_how_full_the_cache_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_use_of_the_cache_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUBENCH_CACHE", str(tmp_path))
     monkeypatch.setenv("PUBENCH_CACHE_LIMIT", "3GiB")
     (tmp_path / "arrays/entry").mkdir(parents=True)
@@ -43,7 +43,7 @@ def test_doctor_tells_how_full_the_cache_is(tmp_path: Path, monkeypatch: pytest.
     assert "0.0 GiB of at most 3.0 GiB used" in " ".join(run().stdout.split())
 
 
-def test_a_limit_that_is_no_size_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_cache_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUBENCH_CACHE_LIMIT", "plenty")
     result = run()
     assert result.exit_code == 2
@@ -57,7 +57,7 @@ def test_doctor_creates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_storage_that_does_not_answer_is_an_illness_and_its_password_stays_hidden() -> None:
+def test_an_unreachable_storage_is_a_problem_and_its_password_stays_hidden() -> None:
     result = run("--storage", "postgresql+psycopg://me:hunter2@127.0.0.1:9/x?password=hunter2", "--json")
     assert result.exit_code == 1
     assert "hunter2" not in result.output
@@ -65,18 +65,18 @@ def test_a_storage_that_does_not_answer_is_an_illness_and_its_password_stays_hid
 
 
 @pytest.mark.parametrize("url", ["hunter2", "postgresql://me:hunter2@host:port/x"])
-def test_what_is_no_address_is_refused_without_repeating_it(url: str) -> None:
+def test_an_invalid_address_is_refused_without_repeating_it(url: str) -> None:
     result = run("--storage", url)
     assert result.exit_code == 2
     assert "hunter2" not in result.output
 
 
-def test_an_sqlite_address_is_looked_at_without_creating_it(tmp_path: Path) -> None:
+def test_an_sqlite_address_is_checked_without_creating_the_file(tmp_path: Path) -> None:
     (tmp_path / "junk.db").write_text("not a database at all")
     for name, problem in [
         ("", "folder"),
-        ("no/x.db", "can not be written"),
-        ("junk.db", "no SQLite database"),
+        ("no/x.db", "cannot be written"),
+        ("junk.db", "not an SQLite database"),
     ]:
         result = run("--storage", f"sqlite:///{tmp_path}/{name}", "--json")
         assert problem in json.loads(result.stdout)["storage"]["problem"]
@@ -89,7 +89,7 @@ def test_an_unknown_driver_is_named() -> None:
     assert "driver is not installed" in json.loads(result.stdout)["storage"]["problem"]
 
 
-def test_a_broken_plugin_is_an_illness(tmp_path: Path) -> None:
+def test_a_broken_plugin_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("1 / 0")
     result = run("--plugin", str(tmp_path / "broken.py"), "--json")
     assert result.exit_code == 1

@@ -1,4 +1,4 @@
-"""`pubench evaluate`: a table a person can act on, and one sentence for bad input."""
+"""`pubench evaluate`: tables, JSON and pictures, and one sentence for bad input."""
 
 import json
 from pathlib import Path
@@ -49,12 +49,12 @@ def test_the_better_of_two_is_named(scores: Path) -> None:
         assert "good ranks positives higher than bad by 0." in output
 
 
-def test_what_can_not_be_told_is_said(scores: Path) -> None:
+def test_no_significant_difference(scores: Path) -> None:
     output = run(scores, "--label", "bought", "--score", "good", "--against", "twin").stdout
     assert "It cannot be told whether good or twin is better" in output
 
 
-def test_json_holds_what_the_table_shows(scores: Path) -> None:
+def test_json_has_the_content_of_the_tables(scores: Path) -> None:
     result = run(scores, "--label", "bought", "--score", "good", "--against", "bad", "--json")
     answer = json.loads(result.stdout)
     interval = answer["models"]["good"]["interval"]
@@ -88,14 +88,14 @@ def test_a_prior_adds_ranges_for_both_ways_of_sampling(scores: Path) -> None:
     assert "single-training-set" not in one
 
 
-def test_few_labelled_rows_are_pointed_out(tmp_path: Path) -> None:
+def test_a_small_number_of_labelled_rows_gives_a_note(tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     pd.DataFrame({"s": [1] * 5 + [0] * 95, "a": np.arange(100)[::-1]}).to_csv(path, index=False)
     assert "only 5 labelled" in run(path, "--label", "s", "--score", "a").stdout.replace("\n", " ").lower()
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
-def test_the_picture_is_written_whole(suffix: str, scores: Path, tmp_path: Path) -> None:
+def test_the_lift_curves_are_written(suffix: str, scores: Path, tmp_path: Path) -> None:
     plot = tmp_path / f"lift{suffix}"
     result = run(scores, "--label", "bought", "--score", "good", "--against", "bad", "--plot", plot)
     assert result.exit_code == 0, result.output
@@ -131,7 +131,7 @@ def test_bad_input_is_exit_code_2_and_no_traceback(arguments: list[str], message
     assert result.stdout == ""
 
 
-def test_names_are_no_markup_and_confidence_is_not_rounded(tmp_path: Path) -> None:
+def test_names_are_not_markup_and_confidence_is_not_rounded(tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
     pd.DataFrame({"s": [1] * 30 + [0] * 70, "[red]a[/x]:bug:": np.arange(100)}).to_csv(path, index=False)
     result = run(path, "--label", "s", "--score", "[red]a[/x]:bug:", "--confidence", "0.999")

@@ -1,4 +1,4 @@
-"""`pubench explain`: what drives a model, by its own account and measured."""
+"""`pubench explain`: the importances that a model reports, and measured ones."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_drops_are_measured_on_labelled_rows(saved: Path, table: Path) -> None:
     assert sum(answer["importances"].values()) == pytest.approx(1)
 
 
-def test_bad_input_is_one_sentence(saved: Path, table: Path) -> None:
+def test_bad_input_gives_one_sentence(saved: Path, table: Path) -> None:
     for arguments in (
         [saved, table],
         [saved, "--label", "bought"],

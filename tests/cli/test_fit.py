@@ -1,4 +1,4 @@
-"""`pubench fit`: a folder that predicts, a summary a person can act on, and one sentence for bad input."""
+"""`pubench fit`: a model folder, a useful summary, and one sentence for bad input."""
 
 import json
 import shutil
@@ -21,14 +21,15 @@ def fit(table: Path, out: Path, *arguments: str | Path) -> Result:
     return run("--dataset", table, "--label", "bought", "--id", "customer", "--out", out, *FAST, *arguments)
 
 
-def test_the_summary_says_what_was_trained(table: Path, tmp_path: Path) -> None:
+def test_the_summary(table: Path, tmp_path: Path) -> None:
     result = fit(table, tmp_path / "run")
     assert result.exit_code == 0, result.output
     for text in (
         "probtagging + knn + lightgbm",
         "1,500 rows",
         "k ",
-        "expected positives",
+        "expected tags",
+        "hidden positives",
         "income",
         "pubench predict",
     ):
@@ -37,7 +38,7 @@ def test_the_summary_says_what_was_trained(table: Path, tmp_path: Path) -> None:
     assert "AUL" not in result.output
 
 
-def test_json_holds_the_manifest(table: Path, tmp_path: Path) -> None:
+def test_json_has_the_manifest(table: Path, tmp_path: Path) -> None:
     answer = json.loads(fit(table, tmp_path / "run", "--json", "--seed", "5").stdout)
     assert answer["model"]["seed"] == 5
     assert answer["model"]["id_column"] == "customer"
@@ -48,7 +49,7 @@ def test_json_holds_the_manifest(table: Path, tmp_path: Path) -> None:
     assert saved == answer["model"]
 
 
-def test_a_run_replays_from_its_config(table: Path, tmp_path: Path) -> None:
+def test_a_fit_can_be_repeated_from_its_config(table: Path, tmp_path: Path) -> None:
     fit(table, tmp_path / "run", "--seed", "5", "--set", "method.scaling=robust")
     config = tmp_path / "run" / "config.toml"
     assert tomllib.loads(config.read_text())["method"]["scaling"] == "robust"
@@ -63,7 +64,16 @@ def test_a_run_replays_from_its_config(table: Path, tmp_path: Path) -> None:
     assert files[0] == files[1]
 
 
-def test_options_go_before_the_config(table: Path, tmp_path: Path) -> None:
+def test_defaults_that_are_derived_from_the_data_are_in_the_config(table: Path, tmp_path: Path) -> None:
+    arguments = ("--dataset", table, "--label", "bought", "--id", "customer", "--method", "naive")
+    assert run(*arguments, "--learner", "logistic", "--out", tmp_path / "run").exit_code == 0
+    model = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    derived = 0.5 / len(model["features"])
+    assert model["learner"]["params"] == {"c": derived}
+    assert tomllib.loads((tmp_path / "run" / "config.toml").read_text())["learner"]["c"] == derived
+
+
+def test_options_override_the_config(table: Path, tmp_path: Path) -> None:
     config = tmp_path / "c.toml"
     config.write_text(
         'seed = 9\n[method]\nname = "naive"\n[learner]\nname = "lightgbm"\ntrees = 50\ndepth = 2\n'
@@ -82,14 +92,14 @@ def test_options_go_before_the_config(table: Path, tmp_path: Path) -> None:
     assert "similarity" not in second["model"]
 
 
-def test_true_labels_are_drawn_from_and_that_is_said(tmp_path: Path) -> None:
+def test_labels_are_drawn_from_true_labels_with_a_notice(tmp_path: Path) -> None:
     plugin = tmp_path / "known.py"
     plugin.write_text(
         "import numpy as np\n"
         "from pubench import Dataset, DatasetInfo, DatasetLoader, Table, Truth, hookimpl\n"
         "pubench_api = 1\n"
         "class Known(DatasetLoader):\n"
-        "    '''Truth is known.'''\n"
+        "    '''True labels are known.'''\n"
         "    name = 'known'\n"
         "    info = DatasetInfo('t', 600, 2, 60, 's', 'l')\n"
         "    def load(self, paths, rows, seed):\n"
@@ -141,7 +151,7 @@ def test_a_saved_model_is_replaced_only_with_force(saved: Path, table: Path, tmp
         (("--seed", "-1"), "--seed"),
     ],
 )
-def test_bad_input_is_one_sentence(
+def test_bad_input_gives_one_sentence(
     options: tuple[str, ...], message: str, table: Path, tmp_path: Path
 ) -> None:
     extra = ("--set", "similarity.k_rule=plateau") if options == ("--method", "naive") else ()
@@ -153,7 +163,7 @@ def test_bad_input_is_one_sentence(
     assert not (tmp_path / "run").exists()
 
 
-def test_a_place_that_can_not_be_is_told_before_training(table: Path, tmp_path: Path) -> None:
+def test_an_invalid_folder_is_refused_before_training(table: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for out in (tmp_path / "file", tmp_path / "file" / "run", tmp_path):
         result = fit(table, out)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 import click
 import pytest
@@ -27,9 +28,7 @@ def commands(
     list(commands()),
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_every_help_says_what_it_does_and_shows_an_example(
-    path: tuple[str, ...], command: click.Command
-) -> None:
+def test_every_help_has_a_text_and_an_example(path: tuple[str, ...], command: click.Command) -> None:
     result = CliRunner().invoke(main, [*path, "--help"])
     assert result.exit_code == 0
     assert command.help
@@ -37,10 +36,43 @@ def test_every_help_says_what_it_does_and_shows_an_example(
     assert f"pubench {' '.join(path)}" in examples
 
 
-def test_short_helps_are_not_cut_off() -> None:
+def test_short_helps_are_not_truncated() -> None:
     for path in ([], ["plugins"], ["datasets"]):
         result = CliRunner().invoke(main, [*path, "--help"], terminal_width=80)
         assert "..." not in result.output.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--memory", "nan"],
+        ["--memory", "1e300"],
+        ["--holdout", "nan"],
+        ["--repeats", "1000000000000"],
+        ["--threads", "999999999"],
+        ["--workers", "999999999"],
+        ["--dataset", "m" * 300],
+        ["--dataset", "x/" * 5000],
+    ],
+)
+def test_numbers_and_names_beyond_measure_are_refused(option: list[str]) -> None:
+    result = CliRunner().invoke(main, ["tune", "--dataset", "bank1", *option])
+    assert result.exit_code == 2
+    assert result.output.startswith("Error: ")
+    assert len(result.output.splitlines()) == 1
+
+
+def test_a_full_disk_gives_one_sentence(tmp_path: Path) -> None:
+    """A limit of the size of files stands for the disk, as it is when a search begins to write its data."""
+    (tmp_path / "t.csv").write_text("y,a\n" + "".join(f"{row % 5 == 0:d},{row}\n" for row in range(3000)))
+    start = f"ulimit -f 8; exec {sys.executable} -c 'from pubench.cli.main import main; main()'"
+    command = f"{start} tune --dataset t.csv --label y --out run"
+    result = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert result.returncode in (1, 2)
+    assert "Traceback" not in result.stderr
+    assert "cannot be written: " in result.stderr
 
 
 def test_version() -> None:

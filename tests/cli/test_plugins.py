@@ -1,4 +1,4 @@
-"""`pubench plugins`: lists, cards, and what a user sees of a plugin at fault."""
+"""`pubench plugins list` and `info`, and what users see of a faulty plugin."""
 
 import json
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_list_as_json_is_one_object(mine: Path, broken: Path) -> None:
     assert entry["package"] == str(mine)
     assert entry["parameters"]["a"] == {
         "type": "float", "range": "0 to 1", "low": 0.0, "high": 1.0, "default": 0.5, "log": False,
-        "help": "an [a]", "when": None, "tuned": True, "draft": None, "dear": False,
+        "help": "an [a]", "when": None, "tuned": True, "draft": None, "expensive": False, "dear": False, "derived": False, "before": None,
     }  # fmt: skip
     (failure,) = answer["failures"]
     assert failure["origins"][0]["package"] == str(broken)
@@ -101,7 +101,7 @@ def test_info_of_an_unknown_name_suggests_one() -> None:
     assert "Did you mean 'xgboost'?" in result.stderr
 
 
-def test_info_of_a_contested_name_names_both_packages(tmp_path: Path) -> None:
+def test_info_of_a_name_in_two_packages_shows_both(tmp_path: Path) -> None:
     path = tmp_path / "rival.py"
     path.write_text(LEARNER.replace("NAME", "xgboost"))
     result = run("info", "xgboost", "--plugin", path)
@@ -110,7 +110,7 @@ def test_info_of_a_contested_name_names_both_packages(tmp_path: Path) -> None:
     assert str(path) in result.stderr
 
 
-def test_a_plugin_file_that_is_not_there() -> None:
+def test_a_missing_plugin_file() -> None:
     result = run("list", "--plugin", "nowhere.py")
     assert result.exit_code == 2
     assert "nowhere.py" in result.stderr

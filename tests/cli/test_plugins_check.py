@@ -1,4 +1,4 @@
-"""`pubench plugins check`: what it says of plugins that keep their promises, and of those that do not."""
+"""`pubench plugins check`: its output for plugins that follow their contract, and for those that do not."""
 
 import json
 from pathlib import Path
@@ -65,16 +65,16 @@ def found(result: Result) -> dict[str, dict[str, Any]]:
     return {verdict["check"]: verdict for verdict in json.loads(result.stdout)["checks"]}
 
 
-def test_a_plugin_that_keeps_its_promises(tmp_path: Path) -> None:
+def test_a_plugin_that_follows_its_contract(tmp_path: Path) -> None:
     result = run("mine", "--plugin", mine(tmp_path))
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith(f"mine, similarity of {tmp_path}")
     assert "10,000 rows with one thread" in result.stdout
-    assert "It tells no progress of fitting" in result.stdout
+    assert "It reports no progress of fitting" in result.stdout
     assert result.stdout.rstrip().endswith("20 checks: 20 ok.")
 
 
-def test_as_json_it_is_one_object_whatever_the_plugin_prints(tmp_path: Path) -> None:
+def test_json_is_one_object_even_if_the_plugin_prints(tmp_path: Path) -> None:
     result = run("mine", "--plugin", mine(tmp_path), "--json")
     answer = json.loads(result.stdout)
     assert (answer["kind"], answer["name"], answer["holds"]) == ("similarity", "mine", True)
@@ -106,7 +106,9 @@ def test_as_json_it_is_one_object_whatever_the_plugin_prints(tmp_path: Path) -> 
     ],
     ids=["unseeded", "out of range", "writes into X"],
 )
-def test_what_is_wrong_is_named(near: str, before: str, check: str, sentence: str, tmp_path: Path) -> None:
+def test_the_violated_rule_is_named(
+    near: str, before: str, check: str, sentence: str, tmp_path: Path
+) -> None:
     path = mine(tmp_path, near, before)
     result = run("mine", "--plugin", path, "--json")
     assert result.exit_code == 1
@@ -115,7 +117,7 @@ def test_what_is_wrong_is_named(near: str, before: str, check: str, sentence: st
     assert found(result)[check]["sentence"] == sentence
 
 
-def test_only_the_promise_that_is_broken_is_named(tmp_path: Path) -> None:
+def test_only_the_violated_rule_is_named(tmp_path: Path) -> None:
     path = mine(tmp_path, before="data.X.values.flags.writeable = True; data.X.values[0] = 0")
     result = run("mine", "--plugin", path)
     assert result.exit_code == 1
@@ -144,9 +146,9 @@ def test_an_unknown_name_is_bad_input() -> None:
     assert result.stdout == ""
 
 
-def test_a_plugin_that_can_not_be_made_is_said_so(tmp_path: Path) -> None:
+def test_a_plugin_that_cannot_be_created(tmp_path: Path) -> None:
     path = mine(tmp_path)
     path.write_text(path.read_text().replace('    name = "mine"', '    name = "mine"\n    __init__ = None'))
     result = run("mine", "--plugin", path)
     assert result.exit_code == 2
-    assert "can not be made with its defaults: TypeError" in result.stderr
+    assert "cannot be created with its defaults: TypeError" in result.stderr

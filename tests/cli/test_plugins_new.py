@@ -1,4 +1,4 @@
-"""`pubench plugins new`: what it writes works at once, and it writes over nothing."""
+"""`pubench plugins new`: new plugins work at once, and nothing is overwritten."""
 
 import json
 import os
@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from pubench.api.plugin import Kind
+from pubench.api.registry import load_registry
 from pubench.cli.main import main
 from pubench.errors import ParameterError
-from pubench.plugin_api import Kind
-from pubench.registry import load_registry
 from pubench.scaffolding.new_plugin import NewPlugin
 
 KINDS = tuple(Kind)
@@ -60,7 +60,7 @@ def test_a_project_passes_its_own_tests(kind: Kind, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("single", [True, False])
-def test_nothing_that_exists_is_written_over(single: bool, tmp_path: Path) -> None:
+def test_existing_files_are_never_overwritten(single: bool, tmp_path: Path) -> None:
     taken = tmp_path / ("mine.py" if single else "pubench-mine")
     taken.touch()
     result = run(
@@ -73,18 +73,18 @@ def test_nothing_that_exists_is_written_over(single: bool, tmp_path: Path) -> No
     assert taken.read_bytes() == b""
 
 
-def test_a_folder_that_can_not_be_made_is_refused(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     result = run("new", "mine", "--kind", "learner", "--out", tmp_path / "file/inside")
     assert result.exit_code == 2
-    assert "can not be made" in result.stderr
+    assert "cannot be made" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["My", "a_b", "", "-a", "a--b", "../a", "a" * 61, "ä"])
-def test_names_are_those_the_registry_takes(name: str, tmp_path: Path) -> None:
+def test_only_names_that_the_registry_accepts(name: str, tmp_path: Path) -> None:
     result = run("new", "--kind", "method", "--out", tmp_path / "out", "--", name)
     assert result.exit_code == 2
-    assert "can not be the name of a plugin" in result.stderr
+    assert "cannot be the name of a plugin" in result.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -98,15 +98,15 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["3d", "class", "fitted", "table", "trained", "numpy", "pubench", "similarity"]
 )
-def test_any_name_makes_a_plugin_that_loads(kind: Kind, name: str, tmp_path: Path) -> None:
-    """Names of Python, of other modules and of what the template itself uses are no trouble."""
+def test_every_valid_name_gives_a_plugin_that_loads(kind: Kind, name: str, tmp_path: Path) -> None:
+    """Also names of Python, of other modules and of classes that the template uses."""
     path = tmp_path / "plugin.py"
     path.write_text(NewPlugin(kind, name).source())
     assert load_registry([path], strict=True).find(name, kind).plugin.name == name
     assert NewPlugin(kind, name).module.isidentifier()
 
 
-def test_a_new_plugin_has_a_proper_name() -> None:
+def test_the_name_of_the_class() -> None:
     assert NewPlugin(Kind.SIMILARITY, "near-mean").class_name == "NearMeanSimilarity"
     assert NewPlugin(Kind.SIMILARITY, "my-similarity").class_name == "MySimilarity"
     with pytest.raises(ParameterError):

@@ -1,4 +1,4 @@
-"""`pubench predict`: the scores of the model itself, in every form of file, and one sentence for bad input."""
+"""`pubench predict`: the scores of the model itself, for every file format, and one sentence for bad input."""
 
 import json
 import shutil
@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
+from pubench.api.registry import load_registry
 from pubench.cli.main import main
-from pubench.data.reading import FileSpec, read_file
-from pubench.registry import load_registry
-from pubench.saving.models import load_model
-from pubench.scoring import pieces
+from pubench.data import batches
+from pubench.data.user_file import FileSpec, read_file
+from pubench.model.saved import load_model
 from pubench.types import Resources
 
 
@@ -34,13 +34,14 @@ def expected(saved: Path, table: Path) -> npt.NDArray[np.float64]:
     """The scores of the rows in memory, as they were encoded for training."""
     data = read_file(FileSpec(table, "bought", id="customer"))
     model = load_model(saved, load_registry())
-    scores = model.score(data.dataset.X, Resources())
-    return scores.values  # noqa: PD011 - of Scores, not of pandas
+    honest = model.honest_scores(data.dataset.X, Resources())
+    assert honest.is_own.all()
+    return honest.scores.values  # noqa: PD011 - of Scores, not of pandas
 
 
 @pytest.mark.parametrize("out", ["s.parquet", "s.csv"])
 @pytest.mark.parametrize("form", ["csv", "shuffled", "parquet", "feather", "extra"])
-def test_scores_are_those_in_memory(
+def test_scores_equal_those_in_memory(
     form: str,
     out: str,
     saved: Path,
@@ -49,9 +50,9 @@ def test_scores_are_those_in_memory(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pieces, "PIECE_VALUES", 1)
-    monkeypatch.setattr(pieces, "_LEAST_ROWS", 400)
-    monkeypatch.setattr(pieces, "BLOCK_BYTES", 20_000)
+    monkeypatch.setattr(batches, "BATCH_VALUES", 1)
+    monkeypatch.setattr(batches, "_LEAST_ROWS", 400)
+    monkeypatch.setattr(batches, "BLOCK_BYTES", 20_000)
     path = tmp_path / f"new.{form if form in ('parquet', 'feather') else 'csv'}"
     match form:
         case "parquet":
@@ -65,12 +66,31 @@ def test_scores_are_those_in_memory(
         case _:
             customers.to_csv(path, index=False)
     scores = predict(saved, path, tmp_path / out)
-    assert list(scores.columns) == ["customer", "score"]
+    assert list(scores.columns) == ["customer", "score", "share"]
     assert scores["customer"].tolist() == customers["customer"].tolist()
     np.testing.assert_array_equal(scores["score"], expected)
 
 
-def test_the_best_with_their_evidence(
+def test_rows_of_the_training_data_are_scored_by_models_that_did_not_see_them(
+    saved: Path, customers: pd.DataFrame, expected: npt.NDArray[np.float64], tmp_path: Path
+) -> None:
+    numeric = customers.select_dtypes("float").columns[0]
+    changed = customers.copy()
+    changed.loc[changed.index[:30], numeric] += 1e-6  # new customers, each beside one that is known
+    path = tmp_path / "changed.csv"
+    changed.to_csv(path, index=False)
+    result = run(saved, path, "--out", tmp_path / "out.csv")
+    assert result.exit_code == 0, result.output
+    known = len(customers) - 30 + int(customers[numeric].iloc[:30].isna().sum())
+    assert f"{known:,} of the {len(customers):,} rows were in the training data" in " ".join(
+        result.output.split()
+    )
+    scores = pd.read_csv(tmp_path / "out.csv")["score"].to_numpy()
+    np.testing.assert_array_equal(scores[30:], expected[30:])
+    assert np.mean(scores[:30] != expected[:30]) > 0.8
+
+
+def test_the_best_rows_with_their_evidence(
     saved: Path, table: Path, customers: pd.DataFrame, expected: npt.NDArray[np.float64], tmp_path: Path
 ) -> None:
     top = predict(saved, table, tmp_path / "top.csv", "--top", "20", "--evidence")
@@ -78,9 +98,10 @@ def test_the_best_with_their_evidence(
     assert top["customer"].tolist() == customers["customer"].iloc[order].tolist()
     np.testing.assert_array_equal(top["score"], expected[order])
     assert top["rank"].tolist() == list(range(1, 21))
-    np.testing.assert_allclose(top["share"], np.arange(1, 21) / len(customers))
+    assert (np.diff(top["share"]) <= 0).all()
+    assert top["share"].between(0.9, 1).all()
     names = [f"{what}_{number}" for number in (1, 2, 3) for what in ("nearest", "distance")]
-    assert list(top.columns) == ["customer", "score", "rank", "share", *names]
+    assert list(top.columns) == ["customer", "score", "share", "rank", *names]
     labelled = set(customers.loc[customers["bought"] == 1, "customer"].astype(int))
     assert set(top[["nearest_1", "nearest_2", "nearest_3"]].to_numpy().astype(int).ravel()) <= labelled
     assert (top["distance_1"] <= top["distance_2"]).all()
@@ -89,13 +110,55 @@ def test_the_best_with_their_evidence(
     np.testing.assert_allclose(own["distance_1"], 0)
 
 
-def test_more_than_there_are_is_all(
+def test_a_prior_makes_probabilities_of_scores(
+    saved: Path, table: Path, customers: pd.DataFrame, tmp_path: Path
+) -> None:
+    bought = customers["bought"].to_numpy() == 1
+    scores = predict(saved, table, tmp_path / "s.parquet", "--prior", "0.3")
+    assert list(scores.columns) == ["customer", "score", "share", "probability"]
+    assert scores["probability"].between(0, 1, inclusive="left").all()
+    order = np.argsort(scores["score"])
+    assert (np.diff(scores["probability"].to_numpy()[order]) >= -1e-12).all()
+    hidden = 0.3 * len(customers) - bought.sum()
+    assert scores["probability"].to_numpy()[~bought].sum() == pytest.approx(hidden, rel=0.05)
+
+
+def test_nothing_is_called_a_probability_without_a_prior(saved: Path, table: Path, tmp_path: Path) -> None:
+    result = run(saved, table, "--out", tmp_path / "s.csv")
+    assert "probability" not in pd.read_csv(tmp_path / "s.csv").columns
+    assert "hidden positives not known" in " ".join(result.stdout.split())
+
+
+def test_labelled_rows_of_the_training_data_are_left_out_of_a_call_list(
+    saved: Path, table: Path, customers: pd.DataFrame, tmp_path: Path
+) -> None:
+    result = run(saved, table, "--out", tmp_path / "s.csv", "--unlabeled-only", "--json")
+    listed = pd.read_csv(tmp_path / "s.csv", dtype={"customer": str})["customer"]
+    assert listed.tolist() == customers.loc[customers["bought"] == 0, "customer"].tolist()
+    answer = json.loads(result.stdout)
+    assert (answer["n_rows"], answer["n_left_out"]) == (1500, customers["bought"].sum())
+    best = predict(saved, table, tmp_path / "best.csv", "--unlabeled-only", "--top", "30", "--prior", "0.3")
+    assert set(best["customer"]) <= set(listed)
+    assert best["rank"].tolist() == list(range(1, 31))
+
+
+def test_a_file_of_labelled_rows_leaves_no_call_list(
+    saved: Path, customers: pd.DataFrame, tmp_path: Path
+) -> None:
+    customers[customers["bought"] == 1].to_csv(tmp_path / "bought.csv", index=False)
+    result = run(saved, tmp_path / "bought.csv", "--out", tmp_path / "s.csv", "--unlabeled-only")
+    assert result.exit_code == 2
+    assert "none is left" in result.stderr
+    assert not (tmp_path / "s.csv").exists()
+
+
+def test_top_above_the_number_of_rows_writes_all(
     saved: Path, table: Path, customers: pd.DataFrame, tmp_path: Path
 ) -> None:
     assert len(predict(saved, table, tmp_path / "s.parquet", "--top", "100000")) == len(customers)
 
 
-def test_ids_of_choice_and_row_numbers(saved: Path, customers: pd.DataFrame, tmp_path: Path) -> None:
+def test_chosen_ids_and_row_numbers(saved: Path, customers: pd.DataFrame, tmp_path: Path) -> None:
     path = tmp_path / "new.csv"
     customers.rename(columns={"customer": "score"}).to_csv(path, index=False)
     rows = predict(saved, path, tmp_path / "a.csv")
@@ -106,13 +169,13 @@ def test_ids_of_choice_and_row_numbers(saved: Path, customers: pd.DataFrame, tmp
     assert taken["id"].tolist() == customers["customer"].tolist()
 
 
-def test_json_says_what_was_done(saved: Path, table: Path, tmp_path: Path) -> None:
+def test_json_has_the_result(saved: Path, table: Path, tmp_path: Path) -> None:
     answer = json.loads(run(saved, table, "--out", tmp_path / "s.csv", "--top", "7", "--json").stdout)
     assert (answer["n_rows"], answer["n_written"], answer["id"]) == (1500, 7, "customer")
     assert 0 < answer["n_expected"] < 1500
 
 
-def test_unknown_categories_are_missing_and_told(
+def test_unknown_categories_count_as_missing_with_a_notice(
     saved: Path, customers: pd.DataFrame, tmp_path: Path
 ) -> None:
     blank, strange = customers.assign(town=None), customers.assign(town="Rome")
@@ -143,7 +206,7 @@ def predicted(saved: Path, file: Path, out: Path) -> Path:
         (lambda frame: frame.iloc[:0], "no rows"),
     ],
 )
-def test_bad_rows_are_one_sentence(
+def test_bad_rows_give_one_sentence(
     change: Callable[[pd.DataFrame], pd.DataFrame],
     message: str,
     saved: Path,
@@ -151,7 +214,7 @@ def test_bad_rows_are_one_sentence(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pieces, "BLOCK_BYTES", 20_000)
+    monkeypatch.setattr(batches, "BLOCK_BYTES", 20_000)
     change(customers).to_csv(tmp_path / "new.csv", index=False)
     (tmp_path / "s.csv").write_text("what was there")
     result = run(saved, tmp_path / "new.csv", "--out", tmp_path / "s.csv")
@@ -171,16 +234,18 @@ def test_bad_rows_are_one_sentence(
         (["RUN", "TABLE", "--out", "s.csv", "--top", "0"], "--top"),
         (["RUN", "TABLE", "--out", "s.csv", "--evidence=-1"], "-1"),
         (["RUN", "TABLE", "--out", "s.csv", "--threads", "0"], "--threads"),
+        (["RUN", "TABLE", "--out", "s.csv", "--prior", "0.001"], "labelled positive already"),
+        (["RUN", "TABLE", "--out", "s.csv", "--prior", "2"], "between 0 and 1"),
         (["RUN", "absent.csv", "--out", "s.csv"], "absent.csv does not exist"),
         (["RUN", "empty.csv", "--out", "s.csv"], "empty.csv is empty"),
         (["RUN", "TABLE", "--out", "TABLE"], "is the file to be scored"),
-        (["RUN", "TABLE", "--out", "/proc/s.csv"], "can not be written"),
-        (["absent", "TABLE", "--out", "s.csv"], "absent is no folder"),
-        (["empty", "TABLE", "--out", "s.csv"], "is no saved model"),
-        (["TABLE", "TABLE", "--out", "s.csv"], "is no folder"),
+        (["RUN", "TABLE", "--out", "/proc/s.csv"], "cannot be written"),
+        (["absent", "TABLE", "--out", "s.csv"], "absent is not a folder"),
+        (["empty", "TABLE", "--out", "s.csv"], "is not a saved model"),
+        (["TABLE", "TABLE", "--out", "s.csv"], "is not a folder"),
     ],
 )
-def test_bad_input_is_one_sentence(
+def test_bad_input_gives_one_sentence(
     arguments: list[str],
     message: str,
     saved: Path,
@@ -197,7 +262,7 @@ def test_bad_input_is_one_sentence(
     assert not (tmp_path / "s.csv").exists()
 
 
-def test_a_tampered_model_is_refused(saved: Path, table: Path, tmp_path: Path) -> None:
+def test_a_modified_model_is_refused(saved: Path, table: Path, tmp_path: Path) -> None:
     shutil.copytree(saved, tmp_path / "run")
     member = tmp_path / "run" / "model" / "member-000.txt"
     member.write_text(member.read_text().replace("leaf_value=", "leaf_value=9", 1))

@@ -1,4 +1,4 @@
-"""Files of data sets are found, or fetched whole, or one sentence says why not; against a real server on loopback."""
+"""Files of data sets are found, or downloaded whole, or refused in one sentence; with a real server on loopback."""
 
 import hashlib
 import resource
@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from pubench.data.download import Limits, fetch, find, obtain
-from pubench.dataset_api import DataFile
+from pubench.api.dataset import DataFile
+from pubench.data.download import DownloadLimits, fetch, find, obtain
 from pubench.errors import DataError, FetchError
 
 BODY = bytes(range(256)) * 40
 SHA256 = hashlib.sha256(BODY).hexdigest()
-QUICK = Limits(timeout=10, attempts=3, pause=0)
+QUICK = DownloadLimits(timeout=10, attempts=3, pause=0)
 PATIENCE = 20
 
 
@@ -88,7 +88,7 @@ def file(server: Server) -> DataFile:
     return DataFile(("table.csv",), server.url, SHA256)
 
 
-def failure(file: DataFile, folder: Path, limits: Limits = QUICK) -> str:
+def failure(file: DataFile, folder: Path, limits: DownloadLimits = QUICK) -> str:
     """Fetch in vain: nothing is left, and the one sentence names the address and the place."""
     with pytest.raises(FetchError) as caught:
         fetch(file, folder, limits=limits)
@@ -142,7 +142,7 @@ def test_a_slow_server_is_followed_byte_by_byte(server: Server, file: DataFile, 
     assert calls == [(n, 5) for n in range(6)]
 
 
-def test_a_server_that_does_not_say_how_much_it_sends(server: Server, file: DataFile, tmp_path: Path) -> None:
+def test_a_server_that_does_not_announce_the_length(server: Server, file: DataFile, tmp_path: Path) -> None:
     def answer(handler: Handler, _: int) -> None:
         handler.start(length=None)
         handler.wfile.write(BODY)
@@ -164,7 +164,7 @@ def test_a_cut_connection_starts_again(server: Server, file: DataFile, tmp_path:
     assert "Range" not in server.asked[1]
 
 
-def test_a_cut_connection_goes_on_where_the_server_can(
+def test_a_cut_connection_is_resumed_if_the_server_can(
     server: Server, file: DataFile, tmp_path: Path
 ) -> None:
     middle = len(BODY) // 2
@@ -185,7 +185,7 @@ def test_a_cut_connection_goes_on_where_the_server_can(
     assert server.asked[1]["If-Range"] == '"v1"'
 
 
-def test_another_version_is_not_glued_to_the_first_half(
+def test_another_version_is_not_appended_to_the_first_half(
     server: Server, file: DataFile, tmp_path: Path
 ) -> None:
     def answer(handler: Handler, n: int) -> None:
@@ -199,7 +199,7 @@ def test_another_version_is_not_glued_to_the_first_half(
     assert fetch(replace(file, sha256=None), tmp_path, limits=QUICK).read_bytes() == b"new"
 
 
-def test_a_piece_that_was_not_asked_for_is_refused(server: Server, file: DataFile, tmp_path: Path) -> None:
+def test_a_range_that_was_not_requested_is_refused(server: Server, file: DataFile, tmp_path: Path) -> None:
     server.answer = lambda handler, _: handler.start(206, 0, Content_Range="bytes 7-8/9")
     assert "the server answered 206 Partial Content" in failure(file, tmp_path)
 
@@ -234,7 +234,7 @@ def test_a_server_that_stalls(server: Server, file: DataFile, tmp_path: Path, se
         server.over.wait(PATIENCE)
 
     server.answer = answer
-    message = failure(file, tmp_path, Limits(timeout=0.1, attempts=2, pause=0))
+    message = failure(file, tmp_path, DownloadLimits(timeout=0.1, attempts=2, pause=0))
     reason = (
         "the server did not answer within 0.1 s"
         if sent is None
@@ -261,9 +261,7 @@ def test_a_refusal_is_final(server: Server, file: DataFile, tmp_path: Path, stat
 
 
 @pytest.mark.parametrize("status", [500, 503, 429])
-def test_a_server_in_trouble_is_asked_again(
-    server: Server, file: DataFile, tmp_path: Path, status: int
-) -> None:
+def test_a_busy_server_is_asked_again(server: Server, file: DataFile, tmp_path: Path, status: int) -> None:
     server.answer = lambda handler, _: handler.send_error(status, "busy")
     assert f": the server answered {status} busy in the last of 3 attempts;" in failure(file, tmp_path)
     server.answer = lambda handler, n: handler.send_error(status) if n == 4 else handler.whole()
@@ -299,7 +297,7 @@ def test_no_server_at_all(server: Server, file: DataFile, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("url", ["http://pubench.invalid:port/", "http://127.0.0.1/a b", "http://"])
-def test_an_address_that_is_none(server: Server, file: DataFile, tmp_path: Path, url: str) -> None:
+def test_an_invalid_address(server: Server, file: DataFile, tmp_path: Path, url: str) -> None:
     assert ": no connection (" in failure(replace(file, url=url), tmp_path)
     assert not server.asked
 
@@ -316,23 +314,25 @@ def test_a_file_over_the_limit(server: Server, file: DataFile, tmp_path: Path, l
         handler.wfile.write(BODY)
 
     server.answer = answer
-    assert ": it is larger than the limit of 5,000 bytes;" in failure(file, tmp_path, Limits(size=5000))
+    assert ": it is larger than the limit of 5,000 bytes;" in failure(
+        file, tmp_path, DownloadLimits(size=5000)
+    )
 
 
 def test_a_full_disk(file: DataFile, tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (5000, hard))
     try:
-        with pytest.raises(DataError, match=r"table\.csv can not be written: File too large\.$"):
+        with pytest.raises(DataError, match=r"table\.csv cannot be written: File too large\.$"):
             fetch(file, tmp_path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_place_that_can_not_be_written(file: DataFile, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written(file: DataFile, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(DataError, match=r"table\.csv can not be written: (Not a directory|File exists)\.$"):
+    with pytest.raises(DataError, match=r"cannot be made: (Not a directory|File exists)\.$"):
         fetch(file, tmp_path / "file")
 
 
@@ -375,7 +375,7 @@ def test_two_threads_fetch_at_once(server: Server, file: DataFile, tmp_path: Pat
 def test_two_processes_fetch_at_once(server: Server, tmp_path: Path) -> None:
     together(server)
     program = (
-        "from pathlib import Path; from pubench.data.download import fetch; from pubench.dataset_api import DataFile;"
+        "from pathlib import Path; from pubench.data.download import fetch; from pubench.api.dataset import DataFile;"
         f"fetch(DataFile(('table.csv',), '{server.url}', '{SHA256}'), Path('{tmp_path}'))"
     )
     processes = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(2)]
@@ -385,7 +385,7 @@ def test_two_processes_fetch_at_once(server: Server, tmp_path: Path) -> None:
     assert (tmp_path / "table.csv").read_bytes() == BODY
 
 
-def test_finding_goes_by_folder_then_name_then_packing(tmp_path: Path) -> None:
+def test_files_are_found_by_folder_then_name_then_compression(tmp_path: Path) -> None:
     file = DataFile(("sets/a.zip", "a.csv"), "http://127.0.0.1/a.zip")
     first, second = tmp_path / "first", tmp_path / "second"
     (second / "sets").mkdir(parents=True)
@@ -399,12 +399,12 @@ def test_finding_goes_by_folder_then_name_then_packing(tmp_path: Path) -> None:
     assert find(file, [first, second]) == first / "a.csv.gz"
 
 
-def test_a_folder_that_can_not_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: Path) -> bool:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "is_file", refuse)  # root, as which some run tests, may look everywhere
-    with pytest.raises(DataError, match=r"a\.csv can not be looked for: Permission denied\.$"):
+    with pytest.raises(DataError, match=r"a\.csv cannot be read: Permission denied\.$"):
         find(DataFile(("a.csv",), ""), [tmp_path])
 
 

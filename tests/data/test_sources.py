@@ -1,4 +1,4 @@
-"""What `--dataset` finds, and in which order."""
+"""Which data set `--dataset` opens: aliases first, then registered names, then files."""
 
 from pathlib import Path
 
@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pubench.api.registry import Registry, load_registry
 from pubench.data.aliases import add_alias
 from pubench.data.catalogue import catalogue
-from pubench.data.reading import FileSpec
-from pubench.data.sources import Opened, Wanted, aliases_folder, open_dataset
+from pubench.data.sources import DatasetRequest, DatasetResult, aliases_folder, open_dataset
 from pubench.data.summary import fingerprint, summarise
+from pubench.data.user_file import FileSpec
 from pubench.errors import DuplicateNameError, InputError
-from pubench.registry import Registry, load_registry
 
 PLUGIN = '''
 import numpy as np
@@ -51,30 +51,30 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def open_(registry: Registry, name: str | Path, **options: object) -> Opened:
-    return open_dataset(Wanted(str(name), **options), registry)  # type: ignore[arg-type]
+def open_(registry: Registry, name: str | Path, **options: object) -> DatasetResult:
+    return open_dataset(DatasetRequest(str(name), **options), registry)  # type: ignore[arg-type]
 
 
 def test_a_registered_name(toys: Registry) -> None:
     opened = open_(toys, "toy")
     assert opened.info is not None
     assert opened.info.stand_in
-    assert opened.place == "generated"
+    assert opened.location == "generated"
     assert opened.dataset.X.n_rows == 1000
 
 
 def test_a_file(toys: Registry, table: Path) -> None:
     opened = open_(toys, table, label="bought", id="no")
-    assert (opened.name, opened.place, opened.info) == ("mine.csv", str(table), None)
+    assert (opened.name, opened.location, opened.info) == ("mine.csv", str(table), None)
     assert opened.ids is not None
     assert opened.ids[1] == 7
     assert [feature.name for feature in opened.dataset.X.features] == ["a"]
 
 
-def test_an_alias_goes_before_a_registered_name(toys: Registry, table: Path) -> None:
+def test_an_alias_comes_before_a_registered_name(toys: Registry, table: Path) -> None:
     add_alias(aliases_folder(), "toy", FileSpec(table, "bought"))
     opened = open_(toys, "toy")
-    assert opened.place == str(table)
+    assert opened.location == str(table)
     assert opened.info is None
     assert open_(toys, "toy", drop=("no",)).dataset.X.n_features == 1
     (listed,) = [entry for entry in catalogue(toys) if entry.name == "toy"]
@@ -90,7 +90,7 @@ def test_fewer_rows_keep_the_rates(toys: Registry, table: Path) -> None:
     assert open_(toys, table, label="bought", rows=10_000).dataset.X.n_rows == 200
 
 
-def test_equal_wishes_give_equal_data(toys: Registry) -> None:
+def test_equal_requests_give_equal_data(toys: Registry) -> None:
     def print_of(**options: object) -> str:
         return fingerprint(open_(toys, "toy", **options).dataset)
 
@@ -110,10 +110,10 @@ def test_a_registered_set_knows_its_columns(toys: Registry) -> None:
 
 def test_too_few_rows_are_refused() -> None:
     with pytest.raises(InputError, match="--rows"):
-        Wanted("toy", rows=1)
+        DatasetRequest("toy", rows=1)
 
 
-def test_a_contested_name_is_nobodys(tmp_path: Path) -> None:
+def test_a_name_of_two_packages_is_refused(tmp_path: Path) -> None:
     files = [tmp_path / "one.py", tmp_path / "two.py"]
     for file in files:
         file.write_text(PLUGIN)

@@ -39,13 +39,13 @@ def test_a_repeat_does_not_depend_on_how_many_there_are() -> None:
 
 
 @pytest.mark.parametrize(("labelled", "unlabeled"), [(2, 50), (50, 2)])
-def test_too_few_of_a_kind(labelled: int, unlabeled: int) -> None:
+def test_too_few_rows_of_a_kind_are_refused(labelled: int, unlabeled: int) -> None:
     with pytest.raises(DataError, match="3 folds need as many"):
         stratified_folds(labels(labelled, unlabeled), 3, Seed(0))
 
 
 @pytest.mark.parametrize(("folds", "repeats"), [(1, 1), (3, 0)])
-def test_impossible_numbers(folds: int, repeats: int) -> None:
+def test_impossible_numbers_are_refused(folds: int, repeats: int) -> None:
     with pytest.raises(ParameterError, match="At least 2 folds"):
         stratified_folds(labels(9, 9), folds, Seed(0), repeats)
 
@@ -60,7 +60,7 @@ def test_a_holdout_has_both_kinds_on_both_sides(labelled: int, unlabeled: int, s
     assert abs(s[split.test].sum() - share * labelled) <= 1
 
 
-def test_a_holdout_that_can_not_be() -> None:
+def test_an_impossible_holdout_is_refused() -> None:
     with pytest.raises(ParameterError, match="between 0 and 1"):
         holdout(labels(5, 5), 1.0, Seed(0))
     with pytest.raises(DataError, match="1 labelled"):

@@ -1,4 +1,4 @@
-"""A PU table as people have them."""
+"""A PU table with every kind of column."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from pubench.types import BoolVector
 
 @pytest.fixture(scope="session")
 def bought() -> tuple[pd.DataFrame, BoolVector]:
-    """1,200 customers, a tenth of whom want it; half of these are known. Every kind of column is there."""
+    """1,200 customers, a tenth of them positive and half of these labelled, with every kind of column."""
     generator = np.random.default_rng(0)
     rows = 1200
     wants = generator.random(rows) < 0.1

@@ -30,7 +30,7 @@ def customers() -> tuple[pd.DataFrame, "pd.Series[str]"]:
     ],
     ids=lambda classifier: type(classifier).__name__,
 )
-def test_it_predicts_as_before_in_another_process(classifier: PUClassifier, tmp_path: Path) -> None:
+def test_predictions_are_the_same_in_another_process(classifier: PUClassifier, tmp_path: Path) -> None:
     X, s = customers()
     classifier.fit(X, s).save(tmp_path / "model")
     again = load_classifier(tmp_path / "model")
@@ -48,7 +48,7 @@ def test_it_predicts_as_before_in_another_process(classifier: PUClassifier, tmp_
     assert np.array_equal(np.load(tmp_path / "p.npy"), expected)
 
 
-def test_other_columns_and_changed_files_are_refused(tmp_path: Path) -> None:
+def test_other_columns_and_modified_files_are_refused(tmp_path: Path) -> None:
     X, s = customers()
     ProbTaggingClassifier(n_members=2, random_state=0).fit(X, s).save(tmp_path / "model")
     again = load_classifier(tmp_path / "model")

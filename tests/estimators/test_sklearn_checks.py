@@ -9,8 +9,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 from pubench.estimators.base import BasePUClassifier
-from pubench.estimators.classifier import PUClassifier
-from pubench.estimators.probtagging import ProbTaggingClassifier
+from pubench.estimators.classifiers import ProbTaggingClassifier, PUClassifier
 
 FEW_TREES = {"trees": 20}
 CLASSIFIERS = [
@@ -23,20 +22,20 @@ CLASSIFIERS = [
 def expected_failures(estimator: BasePUClassifier) -> dict[str, str]:  # noqa: ARG001 - scikit-learn's signature
     return {
         "check_classifiers_train": (
-            "wants `predict` to part rows at a probability of 0.5, and here it does where as many are positive as "
-            "expected; scikit-learn excuses its own FixedThresholdClassifier for the same reason"
+            "wants `predict` to split rows at a probability of 0.5; here the threshold gives the expected number of "
+            "positives; scikit-learn exempts its own FixedThresholdClassifier for the same reason"
         )
     }
 
 
 @parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)  # type: ignore[untyped-decorator]
-def test_scikit_learn_is_content(
+def test_scikit_learn_checks(
     estimator: BasePUClassifier, check: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # or the checks of array dispatch are skipped
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # else the checks of array dispatch are skipped
     check(estimator)
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
-def test_names_of_columns_are_checked_in_its_way(estimator: BasePUClassifier) -> None:
+def test_column_names_are_checked_as_in_scikit_learn(estimator: BasePUClassifier) -> None:
     check_dataframe_column_names_consistency(type(estimator).__name__, estimator)

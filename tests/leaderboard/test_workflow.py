@@ -1,7 +1,7 @@
-"""The workflow of .github, its own lines run by bash on a real repository: what they let through, and what not.
+"""The commands of the leaderboard workflow in .github, run by bash on a real repository: what they accept and refuse.
 
-What GitHub brings (checking out, Python, artifacts) is left out, and so is the installation of pubench; the address that
-the site is pushed to is a repository on this machine.
+Steps of GitHub itself (checkout, Python, artifacts) and the installation of pubench are skipped; the site is pushed to a
+repository on this machine.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the workflow's lines are written for Linux")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the workflow is written for Linux")
 
 ROOT = Path(__file__).parents[2]
 SUITE = """
@@ -34,7 +34,7 @@ folds = 3
 
 
 def steps(job: str) -> Iterator[dict[str, Any]]:
-    """Return the steps of a job that are lines of shell, but for the installation."""
+    """Yield the steps of a job that run shell commands, except for the installation."""
     workflow = yaml.safe_load((ROOT / ".github/workflows/leaderboard.yml").read_text())
     for step in workflow["jobs"][job]["steps"]:
         if "run" in step and not step["run"].startswith("pip install"):
@@ -43,11 +43,13 @@ def steps(job: str) -> Iterator[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What a runner has: this pubench first, no git identity, folders of its own."""
+    """The environment of a runner: this pubench first on the path, no git identity, and its own folders."""
     home = tmp_path_factory.mktemp("home")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PUBENCH_"))}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PUBENCH_"))
+    }
     return {
-        **kept,
+        **inherited,
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(home),
         "PUBENCH_CACHE": str(home / "cache"),
@@ -71,7 +73,7 @@ def runs(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture
 def repository(runs: list[Path], environment: dict[str, str], tmp_path: Path) -> Path:
-    """A board of three of the records, with what is made of them, committed."""
+    """A repository with a board of three of the records, and the files made of it, committed."""
     folder = tmp_path / "repository"
     (folder / "leaderboard/records").mkdir(parents=True)
     for path in runs[:3]:
@@ -85,7 +87,7 @@ def repository(runs: list[Path], environment: dict[str, str], tmp_path: Path) ->
 
 
 def commit(folder: Path, environment: dict[str, str]) -> None:
-    """Commit all there is, the table and the data made anew."""
+    """Write the table and the data again, and commit everything."""
     lines = """
         pubench leaderboard show --markdown --into leaderboard/README.md > made.txt
         pubench leaderboard show --json > leaderboard/data.json
@@ -96,11 +98,11 @@ def commit(folder: Path, environment: dict[str, str]) -> None:
     subprocess.run(["bash", "-e", "-c", lines], cwd=folder, env=environment, check=True)
 
 
-def work(job: str, folder: Path, environment: dict[str, str]) -> tuple[str, str]:
-    """Run the steps as GitHub does, to the end or to the first that fails; return its name ("" for none) and its text."""
+def run_job(job: str, folder: Path, environment: dict[str, str]) -> tuple[str, str]:
+    """Run the steps as GitHub does, up to the first that fails; return the name of this step, or "", and its output."""
     for step in steps(job):
-        # As GitHub runs it: `bash -e`, with pipefail where bash is asked for by name; here the default.
-        done = subprocess.run(
+        # GitHub's default is `bash -e`.
+        completed = subprocess.run(
             ["bash", "-e", "-c", step["run"]],
             cwd=folder,
             env=environment,
@@ -108,8 +110,8 @@ def work(job: str, folder: Path, environment: dict[str, str]) -> tuple[str, str]
             capture_output=True,
             check=False,
         )
-        if done.returncode:
-            return str(step["name"]), done.stdout + done.stderr
+        if completed.returncode:
+            return str(step["name"]), completed.stdout + completed.stderr
     return "", ""
 
 
@@ -119,7 +121,7 @@ def add(runs: list[Path], folder: Path) -> None:
 
 
 def falsify(runs: list[Path], folder: Path) -> None:
-    """Add the records, each with an AUC that is better than what the run reached."""
+    """Add the records, each with a better AUC than that of the run."""
     for path in runs[3:]:
         document = json.loads(path.read_text())
         document["metrics"]["auc"] = (1 + document["metrics"]["auc"]) / 2
@@ -138,7 +140,7 @@ def remove(runs: list[Path], folder: Path) -> None:
         (remove, "Records are only added, and each belongs to the others", "never changed or removed"),
     ],
 )
-def test_a_pull_request_is_let_through_if_it_is_true(
+def test_a_pull_request_is_accepted_if_its_records_are_true(
     change: Callable[[list[Path], Path], None],
     step: str,
     text: str,
@@ -156,21 +158,21 @@ def test_a_pull_request_is_let_through_if_it_is_true(
     ).stdout.strip()
     change(runs, repository)
     commit(repository, environment)
-    failed, said = work("records", repository, {**environment, "BASE": base})
-    assert failed == step, said
-    assert text in said
+    failed, output = run_job("records", repository, {**environment, "BASE": base})
+    assert failed == step, output
+    assert text in output
     assert (repository / "site/index.html").exists() == (step == "")
 
 
-def test_a_table_that_was_not_made_anew_is_refused(repository: Path, environment: dict[str, str]) -> None:
+def test_an_outdated_table_is_refused(repository: Path, environment: dict[str, str]) -> None:
     (repository / "leaderboard/README.md").write_text(
         "<!-- ranking: begin -->\nme first\n<!-- ranking: end -->\n"
     )
     lines = "git -c user.name=a -c user.email=a@b commit --quiet --all --message first"
     subprocess.run(["bash", "-e", "-c", lines], cwd=repository, env=environment, check=True)
-    failed, said = work("records", repository, {**environment, "BASE": "HEAD^"})
-    assert failed == "The table and the data made of the records are up to date", said
-    assert "-me first" in said
+    failed, output = run_job("records", repository, {**environment, "BASE": "HEAD^"})
+    assert failed == "The table and the data made of the records are up to date", output
+    assert "-me first" in output
 
 
 def test_the_site_is_pushed(repository: Path, environment: dict[str, str], tmp_path: Path) -> None:
@@ -184,7 +186,7 @@ def test_the_site_is_pushed(repository: Path, environment: dict[str, str], tmp_p
         "GIT_CONFIG_KEY_0": f"url.{bare.as_uri()}.insteadOf",
         "GIT_CONFIG_VALUE_0": "https://x-access-token:secret@github.com/me/board.git",
     }
-    assert work("publish", repository, {**environment, **address}) == ("", "")
+    assert run_job("publish", repository, {**environment, **address}) == ("", "")
     listed = subprocess.run(
         ["git", "ls-tree", "-r", "--name-only", "gh-pages"],
         cwd=bare, env=environment, text=True, capture_output=True, check=True,

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from pubench.errors import DataError
-from pubench.metrics.label_free import aul_pu_score
+from pubench.metrics.aul import aul_pu_score
 from pubench.metrics.ranks import Label, check_labels, check_scores, check_weights
 
 SCORES = [0.1, 0.9, 0.4, 0.7]

@@ -7,7 +7,7 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
-from pubench.metrics.label_free import aul_pu_score
+from pubench.metrics.aul import aul_pu_score
 from pubench.metrics.scorer import aul_pu_scorer
 from pubench.types import BoolVector, FloatVector
 

@@ -1,4 +1,4 @@
-"""The search finds what a slow and literal one finds, bit for bit, whatever the rows look like."""
+"""The search finds what a slow and literal one finds, bit for bit, for rows of all kinds."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 from pubench.errors import DataError, ParameterError
-from pubench.neighbors.brute import Brute
-from pubench.neighbors.direct import Direct
+from pubench.neighbors.all_distances import Direct
+from pubench.neighbors.blocked_products import Brute
 from pubench.neighbors.indexed import Indexed
-from pubench.neighbors.result import PositiveNeighbors
+from pubench.neighbors.neighbor_ranks import PositiveNeighbors
 from pubench.neighbors.search import (
     PositiveSearch,
     positive_neighbors,
@@ -90,7 +90,7 @@ def grid(generator: np.random.Generator, rows: int, columns: int) -> Matrix:
 
 
 def tenths(generator: np.random.Generator, rows: int, columns: int) -> Matrix:
-    """A grid whose equal distances are told apart by rounding alone, so that the order of summation matters."""
+    """A grid whose equal distances are reported apart by rounding alone, so that the order of summation matters."""
     return generator.integers(0, 4, (rows, columns)) * 0.1
 
 
@@ -201,7 +201,7 @@ def test_thousands_of_rows(kind: Draw, positives: int) -> None:
 
 
 def test_a_row_far_from_the_positives_of_the_rows_beside_it_finds_its_own() -> None:
-    """How far to look for positives is guessed by the rows before: here they lie close to some, and a few rows do not."""
+    """The radius for positives is guessed from the rows before: here most lie close to some positives, and a few do not."""
     generator = np.random.default_rng(8)
     X = continuous(generator, 3000, 6) * np.repeat([0.2, 3.0], [2900, 100])[:, None]
     s = labelled(generator, 3000, 60)
@@ -246,7 +246,7 @@ def test_clusters_so_far_apart_that_products_drown_what_is_near(copies: int) -> 
 
 
 def test_rows_in_more_cells_than_are_near() -> None:
-    """Cells hold 8,192 rows, and the first 48 are looked into twice."""
+    """Cells hold 8,192 rows, and the first 48 cells are read in both passes."""
     generator = np.random.default_rng(9)
     X = continuous(generator, 420_000, 3)
     s = labelled(generator, len(X), 2000)
@@ -625,30 +625,30 @@ def test_searches_at_once_in_one_index_do_not_disturb_each_other() -> None:
 @pytest.mark.parametrize("folds", [1, 70])
 def test_progress_rises_to_the_end(positives: int, folds: int) -> None:
     generator = np.random.default_rng(22)
-    X, s, told = continuous(generator, 2500, 3), np.arange(2500) < positives, list[float]()
+    X, s, reported = continuous(generator, 2500, 3), np.arange(2500) < positives, list[float]()
     rows = [np.arange(2500 - number) for number in range(folds)]
-    positive_neighbors_of_folds(X, s, rows, 5, n_threads=2, progress=told.append)
-    assert told == sorted(told)
-    assert told[0] >= 0
-    assert told[-1] == pytest.approx(1)
+    positive_neighbors_of_folds(X, s, rows, 5, n_threads=2, progress=reported.append)
+    assert reported == sorted(reported)
+    assert reported[0] >= 0
+    assert reported[-1] == pytest.approx(1)
 
 
 def test_progress_rises_to_the_end_where_no_positive_is_near() -> None:
-    X, s, told = np.arange(2000.0)[:, None], np.arange(2000) == 0, list[float]()
+    X, s, reported = np.arange(2000.0)[:, None], np.arange(2000) == 0, list[float]()
     X[0] = -1e6
-    found = positive_neighbors(X, s, 5, n_threads=1, progress=told.append)
+    found = positive_neighbors(X, s, 5, n_threads=1, progress=reported.append)
     assert len(found.ranks) == 0
-    assert told == sorted(told)
-    assert told[-1] == pytest.approx(1)
+    assert reported == sorted(reported)
+    assert reported[-1] == pytest.approx(1)
 
 
 def test_progress_of_new_rows_rises_to_the_end() -> None:
     generator = np.random.default_rng(23)
-    X, s, told = continuous(generator, 1000, 3), labelled(generator, 1000, 90), list[float]()
-    positive_neighbors_of_new(X, s, X + 0.1, 5, n_threads=2, progress=told.append)
-    assert told == sorted(told)
-    assert told[0] >= 0
-    assert told[-1] == pytest.approx(1)
+    X, s, reported = continuous(generator, 1000, 3), labelled(generator, 1000, 90), list[float]()
+    positive_neighbors_of_new(X, s, X + 0.1, 5, n_threads=2, progress=reported.append)
+    assert reported == sorted(reported)
+    assert reported[0] >= 0
+    assert reported[-1] == pytest.approx(1)
 
 
 class StoppedError(Exception):
@@ -660,10 +660,10 @@ class StoppedError(Exception):
 def test_what_progress_raises_ends_the_search_and_the_next_one_works(after: float, n_threads: int) -> None:
     generator = np.random.default_rng(24)
     X, s = continuous(generator, 3000, 3), labelled(generator, 3000, 300)
-    told: list[float] = []
+    reported: list[float] = []
 
     def stop(share: float) -> None:
-        told.append(share)
+        reported.append(share)
         if share >= after:
             raise StoppedError
 
@@ -671,7 +671,7 @@ def test_what_progress_raises_ends_the_search_and_the_next_one_works(after: floa
     expected = positive_neighbors(X, s, 5, n_threads=1)
     with pytest.raises(StoppedError):
         search.of_rows(5, None, stop)
-    assert sum(share >= after for share in told) == 1  # it was not told anything afterwards
+    assert sum(share >= after for share in reported) == 1  # it was not called afterwards
     with pytest.raises(StoppedError):
         search.of_new(X, 5, stop)
     assert_same(search.of_rows(5)[0], expected)
@@ -757,7 +757,7 @@ def test_what_is_no_fold_is_refused(fold: npt.NDArray[np.generic], message: str)
 @pytest.mark.parametrize("scale", [1e200, 1e-160])
 def test_values_whose_squares_are_beyond_float64_are_refused(scale: float) -> None:
     X = scale * continuous(np.random.default_rng(32), 300, 3)
-    with pytest.raises(DataError, match="can not be squared; scale them first"):
+    with pytest.raises(DataError, match="cannot be squared; scale them first"):
         positive_neighbors(X, np.arange(300) < 20, 5)
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from pubench import Dataset, DatasetLoader, Learner, Resources, Seed, Tags, aul_pu_score
-from pubench.registry import load_registry
+from pubench.api.registry import load_registry
 from pubench_plugins.datasets import bank as bank_module
 from pubench_plugins.datasets.bank import Bank1, Bank2, Bank3
 from pubench_plugins.datasets.bank_customers import (
@@ -106,9 +106,9 @@ def test_the_smallest_draws_have_a_positive(rows: int) -> None:
     assert true.sum() == min(rows, 3)
 
 
-@pytest.mark.parametrize(("wish", "size"), [(None, CUSTOMERS), (CUSTOMERS + 1, CUSTOMERS), (17, 17)])
-def test_a_wish_for_more_than_there_is_gives_all(wish: int | None, size: int) -> None:
-    assert bank_module._size(wish) == size
+@pytest.mark.parametrize(("rows", "size"), [(None, CUSTOMERS), (CUSTOMERS + 1, CUSTOMERS), (17, 17)])
+def test_a_request_for_more_rows_than_there_are_gives_all(rows: int | None, size: int) -> None:
+    assert bank_module._size(rows) == size
 
 
 @each_bank

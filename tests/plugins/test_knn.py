@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pubench.api.plugin import Kind
+from pubench.api.registry import load_registry
 from pubench.errors import DataError
-from pubench.keeping import ArrayCache
+from pubench.neighbors.k_choice import choose_k
 from pubench.neighbors.search import positive_neighbors, positive_neighbors_of_new
-from pubench.neighbors.selection import choose_k
-from pubench.plugin_api import Kind
-from pubench.registry import load_registry
 from pubench.seeds import Seed
+from pubench.system.cache import ArrayCache
 from pubench.types import Arrays, BoolVector, IndexVector, PUData, Resources, Table
 from pubench_plugins.similarities.knn import K_MAX, KNN, FittedKNN
 
@@ -143,9 +143,9 @@ def test_a_search_kept_on_disk_gives_the_same(tmp_path: Path) -> None:
     data, _ = draw()
     resources = Resources(keep=ArrayCache(tmp_path))
     first = fit(KNN(), data, resources)
-    told: list[float] = []
-    second = fit(KNN(), data, Resources(keep=ArrayCache(tmp_path), progress=told.append))
-    assert told == [1]  # a search would have told of itself before
+    reported: list[float] = []
+    second = fit(KNN(), data, Resources(keep=ArrayCache(tmp_path), progress=reported.append))
+    assert reported == [1]  # a search would have reported more
     assert ArrayCache(tmp_path).used_bytes > 0
     assert first.k == second.k
     np.testing.assert_array_equal(first.affinity.values, second.affinity.values)
@@ -215,3 +215,13 @@ def test_nothing_is_kept_of_work_that_was_stopped() -> None:
 
 def test_it_is_found_by_its_name() -> None:
     assert load_registry().find("knn", Kind.SIMILARITY).plugin is KNN
+
+
+def test_the_choice_of_k_is_declared_whether_k_is_given_or_not() -> None:
+    data, _ = draw()
+    chosen, given = fit(KNN(), data), fit(given_k(7), data)
+    for fitted in (chosen, given):
+        choice = fitted.k_choice
+        assert choice.k == chosen.chosen["k"]
+        np.testing.assert_array_equal(choice.expected, fitted.neighbors.expected_positives())
+    assert given.chosen["k"] == 7

@@ -10,13 +10,13 @@ from pubench import NotApplicableError, Parts, PUData, Resources, Seed, Table, a
 from pubench_plugins.learners.lightgbm import LightGBM
 from pubench_plugins.learners.logistic import Logistic
 from pubench_plugins.methods.liu import Liu
-from pubench_plugins.methods.spies import Spying, are_reliable, reliable_negatives, spies_below
+from pubench_plugins.methods.reliable_negatives import SpyDraws, are_reliable, reliable_negatives, spies_below
 
 ONE = Resources(n_threads=1)
 
 
 def draw(rows: int = 3000, labelled: int = 150, apart: float = 2.5) -> tuple[PUData, np.ndarray]:
-    """Rows of which one in ten is positive, so many of them labelled."""
+    """Rows of which one in ten is positive, and this number of them labelled."""
     generator = np.random.default_rng(2)
     y = np.arange(rows) % 10 == 0
     X = generator.standard_normal((rows, 4))
@@ -53,15 +53,15 @@ def test_reliable_rows_are_those_below_a_quantile_of_the_spies(
     ("labelled", "count", "draws"), [(2, 1, 10), (10, 2, 10), (60, 9, 3), (134, 20, 1), (5000, 750, 1)]
 )
 def test_few_labels_spy_more_often(labelled: int, count: int, draws: int) -> None:
-    spying = Spying()
-    assert (spying.count(labelled), spying.draws(labelled)) == (count, draws)
+    spy_draws = SpyDraws()
+    assert (spy_draws.count(labelled), spy_draws.draws(labelled)) == (count, draws)
 
 
 @pytest.mark.parametrize("labelled", [20, 150])
 def test_reliable_negatives_are_unlabeled_and_mostly_negative(labelled: int) -> None:
     data, y = draw(labelled=labelled)
     trainer = Parts(learner=LightGBM()).trainer(data.X, ONE)
-    found = reliable_negatives(trainer, data, Spying(), Seed(0), ONE)
+    found = reliable_negatives(trainer, data, SpyDraws(), Seed(0), ONE)
     assert np.all(np.diff(found) > 0)
     assert not data.s[found].any()
     hidden = y & ~data.s
@@ -74,7 +74,7 @@ def test_a_higher_tolerance_finds_more() -> None:
     data, _ = draw()
     trainer = Parts(learner=Logistic()).trainer(data.X, ONE)
     few, many = (
-        reliable_negatives(trainer, data, Spying(tolerance=tolerance), Seed(0), ONE)
+        reliable_negatives(trainer, data, SpyDraws(tolerance=tolerance), Seed(0), ONE)
         for tolerance in (0.02, 0.3)
     )
     assert len(few) < len(many)

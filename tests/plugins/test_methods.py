@@ -1,14 +1,15 @@
 """What every built-in method promises, checked on all of them with several learners."""
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pubench.method_api import Method, Parts
-from pubench.plugin_api import Kind
-from pubench.registry import load_registry
-from pubench.testing.methods import METHOD_CHECKS, Subject
+from pubench.api.method import Method, Parts
+from pubench.api.plugin import Kind
+from pubench.api.registry import load_registry
+from pubench.testing.methods import METHOD_CHECKS, MethodSubject
 
 REGISTRY = load_registry()
 #: What makes a method or learner quick enough to be fitted a dozen times.
@@ -28,10 +29,10 @@ def made(name: str, kind: Kind) -> Any:
 
 
 @cache
-def subject(method: str, learner: str) -> Subject:
+def subject(method: str, learner: str) -> MethodSubject:
     """One for all checks: what is fitted for one of them serves the others."""
     parts = Parts(made("knn", Kind.SIMILARITY), made(learner, Kind.LEARNER))
-    return Subject(made(method, Kind.METHOD), parts)
+    return MethodSubject(made(method, Kind.METHOD), parts)
 
 
 def pairs() -> list[tuple[str, str]]:
@@ -55,3 +56,12 @@ def test_only_the_oracle_wants_all_labels(name: str) -> None:
     plugin: Any = REGISTRY.find(name, Kind.METHOD).plugin
     assert issubclass(plugin, Method)
     assert plugin.wants_all_labels == (name == "oracle")
+
+
+def test_probtagging_declares_the_choice_of_k_of_its_similarity(tmp_path: Path) -> None:
+    checked = subject("probtagging", "logistic")
+    fitted: Any = checked.fitted
+    assert fitted.k_choice.k == fitted.chosen["k"] == fitted.related.similarity.k_choice.k
+    fitted.save(tmp_path)
+    assert checked.method.load(tmp_path, checked.parts).k_choice is None  # files do not hold the curve
+    assert subject("naive", "logistic").fitted.k_choice is None

@@ -16,16 +16,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pubench.api.method import Parts
 from pubench.errors import DataError, NotApplicableError
-from pubench.method_api import Parts
 from pubench.metrics.supervised import auc
 from pubench.seeds import Seed
 from pubench.types import PUData, Resources, Table
 from pubench_plugins.methods import nnpu_training
 from pubench_plugins.methods.nnpu import NNPU, FittedNNPU
-from pubench_plugins.methods.nnpu_nets import ARCHITECTURES, Layer, Net
-from pubench_plugins.methods.nnpu_risk import Risk, RiskName, pu_risk, sigmoid_loss, step_objective
-from pubench_plugins.methods.nnpu_training import Descent, batches, train_net
+from pubench_plugins.methods.nnpu_nets import ARCHITECTURES, Net, NetLayer
+from pubench_plugins.methods.nnpu_risk import RiskName, RiskTerms, pu_risk, sigmoid_loss, step_objective
+from pubench_plugins.methods.nnpu_training import NetTraining, batches, train_net
 
 ONE, TWO = Resources(n_threads=1), Resources(n_threads=2)
 NETS = tuple(ARCHITECTURES)
@@ -48,7 +48,7 @@ sys.meta_path.insert(0, Blocked())
 import numpy as np
 from pathlib import Path
 from pubench import NotApplicableError, Parts, PUData, Resources, Seed, Table
-from pubench.registry import load_registry
+from pubench.api.registry import load_registry
 
 folder = Path(sys.argv[1])
 method = load_registry().find("nnpu").plugin()
@@ -80,7 +80,7 @@ def fitted(net: str) -> FittedNNPU:
     return fit(draw()[0], net=net)
 
 
-def risk_of(name: RiskName, positive: list[float], unlabeled: list[float], prior: float) -> Risk:
+def risk_of(name: RiskName, positive: list[float], unlabeled: list[float], prior: float) -> RiskTerms:
     return pu_risk(name, np.array(positive), np.array(unlabeled), prior, np)
 
 
@@ -118,7 +118,7 @@ def test_the_imbalanced_risk_by_hand() -> None:
 
 @pytest.mark.parametrize("name", ["nnpu", "imbalanced"])
 def test_the_gradient_follows_both_risks_above_and_climbs_the_negatives_alone_below(name: RiskName) -> None:
-    def part(pick: Callable[[Risk], Any]) -> Any:
+    def part(pick: Callable[[RiskTerms], Any]) -> Any:
         return jax.grad(lambda p, u, prior: pick(pu_risk(name, p, u, prior, jnp)), argnums=(0, 1))
 
     objective = part(lambda risk: step_objective(risk, 0.0, 1.0, jnp))
@@ -171,7 +171,7 @@ def test_the_penalty_is_a_part_of_the_gradient() -> None:
     after = [
         train_net(
             ARCHITECTURES["linear"], data.X.values, data.s, 0.01,
-            Descent(learning_rate=rate, decay=1e4, steps=steps), Seed(0), ONE,
+            NetTraining(learning_rate=rate, decay=1e4, steps=steps), Seed(0), ONE,
         ).layers[0].weight
         for steps in (1, 2)
     ]  # fmt: skip
@@ -182,7 +182,7 @@ def test_the_penalty_is_a_part_of_the_gradient() -> None:
 def test_numpy_puts_out_what_jax_does(net: str) -> None:
     data, _ = draw(700)
     weights, running = nnpu_training._first(ARCHITECTURES[net], 6, Seed(4))
-    start, advance = nnpu_training._compiled(Descent())
+    start, advance = nnpu_training._compiled(NetTraining())
     kinds = [np.tile(np.flatnonzero(kind), (3, 1)) for kind in (data.s, ~data.s)]
     state = (weights, running, start(weights))
     weights, running, _ = advance(state, data.X.values, *kinds, np.float32(0.01))
@@ -212,7 +212,7 @@ def test_steps_taken_in_several_calls_are_those_of_one(monkeypatch: pytest.Monke
     data, _ = draw(500)
 
     def train() -> Any:
-        descent = Descent(batch=100, steps=13)
+        descent = NetTraining(batch=100, steps=13)
         return train_net(ARCHITECTURES["3lp"], data.X.values, data.s, 0.01, descent, Seed(0), ONE)
 
     weights = [layer.weight for layer in train().layers]
@@ -254,7 +254,7 @@ def test_a_training_that_diverges_says_so() -> None:
             data.X.values,
             data.s,
             0.01,
-            Descent(learning_rate=1e38, steps=9),
+            NetTraining(learning_rate=1e38, steps=9),
             Seed(0),
             ONE,
         )
@@ -346,7 +346,7 @@ def test_a_damaged_net_is_refused(spoil: Callable[[Path], object], tmp_path: Pat
 
 def test_a_net_that_does_not_fit_its_features_is_refused(tmp_path: Path) -> None:
     fitted("linear").save(tmp_path)
-    Net((Layer(np.ones((7, 1), np.float32), np.ones(1, np.float32)),)).save(tmp_path / "net.npy")
+    Net((NetLayer(np.ones((7, 1), np.float32), np.ones(1, np.float32)),)).save(tmp_path / "net.npy")
     path = tmp_path / "model.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"widths": [7, 1]}))
     with pytest.raises(DataError, match="the net should take what the embedding gives"):

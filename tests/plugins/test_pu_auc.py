@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
+from pubench.api.method import Parts
 from pubench.errors import DataError, NotApplicableError
-from pubench.method_api import Parts
 from pubench.metrics.supervised import auc
 from pubench.seeds import Seed
 from pubench.types import PUData, Resources, Table
 from pubench_plugins.methods import pu_auc_validation
 from pubench_plugins.methods.pu_auc import PUAUC, FittedPUAUC
-from pubench_plugins.methods.pu_auc_moments import Basis, Moments, pu_auc_quadratic, pu_auc_risk
+from pubench_plugins.methods.pu_auc_risk import Basis, Moments, pu_auc_quadratic, pu_auc_risk
 from pubench_plugins.methods.pu_auc_validation import PENALTIES, Validation
 
 ONE, TWO = Resources(n_threads=1), Resources(n_threads=2)

@@ -14,17 +14,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
+from pubench.api.method import Parts
 from pubench.errors import DataError
-from pubench.method_api import Parts
 from pubench.metrics.supervised import auc
 from pubench.seeds import Seed
 from pubench.types import Feature, PUData, Resources, Table
-from pubench_plugins.methods.pu_trees import FittedPUTrees, Forest, PUTrees, n_candidates
-from pubench_plugins.methods.pu_trees_growing import (
+from pubench_plugins.methods.pu_trees import FittedPUTrees, PUForest, PUTrees, n_candidates
+from pubench_plugins.methods.pu_trees_kernels import (
     NODE,
     Growth,
-    Risk,
-    Rows,
+    TreeRisk,
+    TreeRows,
     grow,
     node_risk,
     node_share,
@@ -35,7 +35,7 @@ ONE, TWO = Resources(n_threads=1), Resources(n_threads=2)
 PRIOR = 0.06
 
 RISKS = st.builds(
-    Risk,
+    TreeRisk,
     prior=st.floats(0.001, 0.9),
     n_labelled=st.integers(5, 50),
     n_unlabeled=st.integers(5, 500),
@@ -45,12 +45,12 @@ RISKS = st.builds(
 COUNTS = st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(any)
 
 
-def loss(score: float, label: int, risk: Risk) -> float:
+def loss(score: float, label: int, risk: TreeRisk) -> float:
     return float(np.logaddexp(0, -score * label)) if risk.logistic else (1 - score * label) ** 2
 
 
-def leaf_risk(score: float, labelled: int, unlabeled: int, risk: Risk) -> float:
-    """What a leaf with so many rows adds to the estimate of the risk if its score is this one, term by term."""
+def leaf_risk(score: float, labelled: int, unlabeled: int, risk: TreeRisk) -> float:
+    """The contribution of a leaf with these numbers of rows and this score to the estimated risk, term by term."""
     of_labelled = risk.prior * labelled / risk.n_labelled
     negatives = unlabeled / risk.n_unlabeled - of_labelled
     if risk.nonnegative:
@@ -94,7 +94,7 @@ def reached(model: FittedPUTrees, X: Table) -> list[npt.NDArray[np.int64]]:
 
 @given(COUNTS, RISKS)
 @settings(deadline=None)  # the first one compiles
-def test_the_risk_of_a_node_is_the_least_over_all_scores(counts: tuple[int, int], risk: Risk) -> None:
+def test_the_risk_of_a_node_is_the_least_over_all_scores(counts: tuple[int, int], risk: TreeRisk) -> None:
     closed = node_risk(*counts, risk)
     if closed == -math.inf:
         near, far = (leaf_risk(score, *counts, risk) for score in (1e6, 1e9))
@@ -116,7 +116,7 @@ def test_the_risk_of_a_node_is_the_least_over_all_scores(counts: tuple[int, int]
 @given(COUNTS, RISKS, st.sampled_from([0.0, 0.5, 20.0]))
 @settings(deadline=None)
 def test_the_share_of_a_node_gives_the_score_of_the_least_risk(
-    counts: tuple[int, int], risk: Risk, smoothing: float
+    counts: tuple[int, int], risk: TreeRisk, smoothing: float
 ) -> None:
     share = node_share(*counts, smoothing, risk)
     assert 0 <= share <= 1
@@ -132,7 +132,7 @@ def test_the_share_of_a_node_gives_the_score_of_the_least_risk(
 
 
 def test_a_node_with_more_labelled_than_unlabeled_mass_has_the_risk_that_the_papers_say() -> None:
-    nnpu = Risk(0.5, n_labelled=10, n_unlabeled=10, nonnegative=True, logistic=False)
+    nnpu = TreeRisk(0.5, n_labelled=10, n_unlabeled=10, nonnegative=True, logistic=False)
     upu = nnpu._replace(nonnegative=False)
     # W_p = 0.2 and W_u = 0.1, so uPU's W_n = -0.1
     assert node_risk(4, 1, nnpu) == 0
@@ -149,7 +149,7 @@ class Literal:
     """A tree as one would write it down: lists of rows, every candidate tried in full."""
 
     def __init__(
-        self, values: npt.NDArray[Any], s: npt.NDArray[np.bool_], growth: Growth, risk: Risk
+        self, values: npt.NDArray[Any], s: npt.NDArray[np.bool_], growth: Growth, risk: TreeRisk
     ) -> None:
         self.values, self.s, self.growth, self.risk = values, s, growth, risk
         self.deck = list(range(values.shape[1]))
@@ -231,11 +231,11 @@ def test_trees_grow_as_written_down(growth: Growth, logistic: bool, nonnegative:
     values = data.X.values.astype(np.float32)
     values[:, 3] = np.round(values[:, 3])  # a feature that stops varying as nodes get small
     labelled, unlabeled = (np.flatnonzero(kind).astype(np.int32) for kind in (data.s, ~data.s))
-    risk = Risk(0.1, len(labelled), len(unlabeled), nonnegative, logistic)
+    risk = TreeRisk(0.1, len(labelled), len(unlabeled), nonnegative, logistic)
     for seed in range(3):
         literal = Literal(values, data.s, growth, risk)
         expected = literal.splits([*labelled, *unlabeled], 0, Seed(seed).generator())
-        rows = Rows(values, labelled.copy(), unlabeled.copy(), np.empty(len(unlabeled), np.int32))
+        rows = TreeRows(values, labelled.copy(), unlabeled.copy(), np.empty(len(unlabeled), np.int32))
         assert as_splits(grow(rows, growth, risk, Seed(seed).generator())) == expected
         assert len(expected) > 0
 
@@ -341,17 +341,17 @@ def test_the_prior_is_estimated_where_none_is_given() -> None:
 
 
 def test_progress_ends_the_work() -> None:
-    told: list[float] = []
+    reported: list[float] = []
 
     def stop(share: float) -> None:
-        told.append(share)
-        if len(told) == 3:
+        reported.append(share)
+        if len(reported) == 3:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
         fit(draw()[0], Resources(n_threads=2, progress=stop))
-    assert len(told) == 3
-    assert told == sorted(told)
+    assert len(reported) == 3
+    assert reported == sorted(reported)
 
 
 def test_importances_are_those_of_the_features_before_they_were_embedded() -> None:
@@ -447,7 +447,7 @@ def test_whatever_is_read_from_random_nodes_can_be_walked(tmp_path: Path) -> Non
         nodes["feature"], nodes["value"] = generator.integers(-1, 6, 4), generator.random(4)
         np.save(tmp_path / "nodes.npy", nodes)
         try:
-            forest = Forest.load(tmp_path / "nodes.npy", [0, int(generator.integers(0, 5))], n_features=5)
+            forest = PUForest.load(tmp_path / "nodes.npy", [0, int(generator.integers(0, 5))], n_features=5)
         except DataError:
             continue
         scores = walk(values, forest.nodes, forest.roots)

@@ -16,16 +16,18 @@ import pyarrow
 import pytest
 from pyarrow import csv
 
+from pubench.api.dataset import Dataset
+from pubench.data import compression, unpacking
 from pubench.data.download import find
-from pubench.dataset_api import Dataset
 from pubench.errors import DataError
 from pubench.seeds import Seed
-from pubench_plugins.datasets import public
+from pubench.testing.datasets import check_dataset
 from pubench_plugins.datasets.adbench import ADBENCH, ADBenchDataset
 from pubench_plugins.datasets.aps import APS, APSPart
 from pubench_plugins.datasets.bank_marketing import BankMarketing
 from pubench_plugins.datasets.creditcard import CreditCard
-from pubench_plugins.datasets.public import PublicDataset
+from pubench_plugins.datasets.digits import Digits
+from pubench_plugins.datasets.public import PublicDataset, thinned_rows
 
 LOADERS: tuple[type[PublicDataset], ...] = (CreditCard, APS, APSPart, BankMarketing, *ADBENCH)
 AT_HAND = tuple(loader for loader in LOADERS if loader is not APS)
@@ -94,13 +96,59 @@ def test_the_first_call_of_the_campaign() -> None:
 
 @pytest.mark.needs_data
 def test_the_campaign_of_adbench_holds_the_duration_of_the_call() -> None:
-    campaign = next(loader for loader in ADBENCH if loader.name == "campaign")
+    campaign = adbench("campaign")
     assert "x50 is the duration" in campaign.info.note
-    with public.unpacked(real(BankMarketing)) as stream:
+    with compression.open_compressed(real(BankMarketing)) as stream:
         calls = csv.read_csv(stream, parse_options=csv.ParseOptions(delimiter=";"))
     seconds = np.sort(calls["duration"].to_numpy())
     scaled = (seconds - seconds[0]) / (seconds[-1] - seconds[0])
     np.testing.assert_allclose(np.sort(load(campaign, real(campaign)).X.values[:, 50]), scaled, atol=1e-6)
+
+
+def adbench(name: str) -> type[ADBenchDataset]:
+    return next(loader for loader in ADBENCH if loader.name == name)
+
+
+@pytest.mark.needs_data
+def test_only_positives_are_thinned_out() -> None:
+    loader = adbench("spambase")
+    data = load(loader, real(loader))
+    assert data.truth is not None
+    with np.load(real(loader)) as arrays:
+        X, y = arrays["X"], arrays["y"]
+    np.testing.assert_array_equal(data.X.values[~data.truth.y], X[y == 0])
+    rows = {row.tobytes() for row in X[y == 1]}
+    assert {row.tobytes() for row in data.X.values[data.truth.y]} <= rows
+
+
+@pytest.mark.parametrize("loader", ADBENCH, ids=lambda loader: str(loader.name))
+def test_thinned_positives_are_one_in_fifty_and_the_note_says_so(loader: type[ADBenchDataset]) -> None:
+    info = loader.info
+    if loader.drawn_from is None:
+        assert "fixed draw" not in info.note
+        return
+    assert info.positives / info.rows == pytest.approx(0.02, abs=5e-4)
+    assert f"{info.positives:,} of the file's {loader.drawn_from:,} positives" in info.note
+    assert info.title.endswith("thinned out to 2%")
+
+
+def test_a_thinned_draw_is_the_same_everywhere() -> None:
+    positive = np.arange(40) % 2 == 1
+    rows = thinned_rows(positive, 4, "small")
+    assert rows[positive[rows]].tolist() == [3, 23, 27, 29]
+    assert rows[~positive[rows]].tolist() == list(range(0, 40, 2))
+    assert (np.diff(rows) > 0).all()
+    assert set(thinned_rows(positive, 3, "small")) < set(rows)
+    assert thinned_rows(positive, 4, "other").tolist() != rows.tolist()
+
+
+def test_digits_need_no_file() -> None:
+    check_dataset(Digits())
+    data = Digits().load([], None, Seed(5))
+    assert data.truth is not None
+    assert data.X.values.shape == (Digits.info.rows, Digits.info.features)
+    assert data.truth.y.sum() == Digits.info.positives
+    assert data.truth.y.mean() == pytest.approx(0.05, abs=5e-4)
 
 
 # Small files of the same form, for loaders that expect as many rows.
@@ -126,6 +174,11 @@ class SmallBank(BankMarketing):
 class SmallMatrix(ADBenchDataset):
     name = "small"
     info = replace(ADBENCH[0].info, rows=3, features=2, positives=1)
+
+
+class SmallThinned(SmallMatrix):
+    info = replace(SmallMatrix.info, rows=4, positives=2)
+    drawn_from = 3
 
 
 CARD = '"Time","Amount","Class"\n0,1.5,"0"\n1,2.5,"1"\n2,-1e3,"0"\n'
@@ -183,12 +236,12 @@ def test_a_packed_table_that_is_cut(tmp_path: Path, packing: str) -> None:
     content = np.random.default_rng(0).bytes(1 << 16).hex().encode()
     packed = PACKERS[packing](b"Time,Amount,Class\n" + content)
     message = refusal(SmallCard, save(tmp_path, f"creditcard.csv{packing}", packed[: len(packed) // 2]))
-    assert message.startswith("creditcard can not be read (")
+    assert message.startswith("creditcard cannot be read (")
 
 
 @pytest.mark.parametrize("packing", [".gz", ".xz", ".zst", ".zip"])
 def test_a_file_that_only_claims_to_be_packed(tmp_path: Path, packing: str) -> None:
-    assert "can not be read (" in refusal(SmallCard, save(tmp_path, f"creditcard.csv{packing}", CARD))
+    assert "cannot be read (" in refusal(SmallCard, save(tmp_path, f"creditcard.csv{packing}", CARD))
 
 
 DAMAGED_CARDS = {
@@ -200,23 +253,23 @@ DAMAGED_CARDS = {
     ),
     "a missing column": ("Time,Class\n0,0\n1,1\n2,0\n", "has 1 features, expected 2"),
     "more positives": (CARD.replace('"0"', '"1"', 1), "has 2 positives, expected 1"),
-    "no label": (CARD.replace("Class", "class"), "can not be read (it has no column 'Class')"),
+    "no label": (CARD.replace("Class", "class"), "cannot be read (it has no column 'Class')"),
     "a third label": (
         CARD.replace('"0"', '"2"'),
-        "can not be read (column 'Class' holds '2', not only '1' and '0')",
+        "cannot be read (column 'Class' holds '2', not only '1' and '0')",
     ),
-    "a word": (CARD.replace("2.5", "much"), "can not be read (Failed to parse string: 'much'"),
+    "a word": (CARD.replace("2.5", "much"), "cannot be read (Failed to parse string: 'much'"),
     "an infinite value": (
         CARD.replace("2.5", "inf"),
-        "can not be read (Feature 'Amount' is infinite in row 1",
+        "cannot be read (Feature 'Amount' is infinite in row 1",
     ),
-    "a ragged row": (CARD + "3,1\n", "can not be read (CSV parse error: Expected 3 columns, got 2"),
+    "a ragged row": (CARD + "3,1\n", "cannot be read (CSV parse error: Expected 3 columns, got 2"),
     "two columns of one name": (
         CARD.replace("Amount", "Time"),
-        "can not be read (Two features are called 'Time'",
+        "cannot be read (Two features are called 'Time'",
     ),
-    "a web page": ("<html><body>Sign in</body></html>\n", "can not be read (it has no column 'Class')"),
-    "nothing": ("", "can not be read (Empty CSV file)"),
+    "a web page": ("<html><body>Sign in</body></html>\n", "cannot be read (it has no column 'Class')"),
+    "nothing": ("", "cannot be read (Empty CSV file)"),
 }
 
 
@@ -232,9 +285,9 @@ def test_another_table_under_the_same_name_is_caught_by_its_counts(tmp_path: Pat
 
 
 def test_a_file_that_is_not_there_or_not_for_us(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"gone\.csv can not be read: No such file or directory\.$"):
+    with pytest.raises(DataError, match=r"gone\.csv cannot be read: No such file or directory\.$"):
         load(SmallCard, tmp_path / "gone.csv")
-    with pytest.raises(DataError, match=r"can not be read: Is a directory\.$"):
+    with pytest.raises(DataError, match=r"cannot be read: Is a directory\.$"):
         load(SmallCard, tmp_path)
 
 
@@ -288,7 +341,7 @@ def test_a_member_counts_only_under_its_exact_name(tmp_path: Path, name: str) ->
     folder = tmp_path / "data"
     folder.mkdir()
     path = save(folder, "creditcardfraud.zip", zipped(**{name: CARD.encode()}))
-    assert refusal(SmallCard, path) == "creditcard can not be read (it has no member creditcard.csv)"
+    assert refusal(SmallCard, path) == f"creditcard cannot be read ({path} has no member creditcard.csv)"
     assert list(tmp_path.rglob("*.csv")) == []
 
 
@@ -300,17 +353,24 @@ def test_members_that_would_escape_are_left_alone(tmp_path: Path) -> None:
     assert list(tmp_path.rglob("*.csv")) == []
 
 
-def test_a_member_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(public, "MEMBER_LIMIT", 10)
-    path = save(tmp_path, "creditcardfraud.zip", zipped(**{"creditcard.csv": CARD.encode()}))
-    assert "its member creditcard.csv has 55 bytes, more than the limit of 10)" in refusal(SmallCard, path)
+@pytest.mark.parametrize("packing", [".zip", ".gz", ".xz", ".zst"])
+def test_a_file_that_unpacks_to_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str
+) -> None:
+    monkeypatch.setattr(unpacking, "free_memory", lambda: 20)
+    path = (
+        save(tmp_path, "creditcardfraud.zip", zipped(**{"creditcard.csv": CARD.encode()}))
+        if packing == ".zip"
+        else save(tmp_path, f"creditcard.csv{packing}", PACKERS[packing](CARD.encode()))
+    )
+    assert "unpacks to more than" in refusal(SmallCard, path)
 
 
 def test_a_damaged_member(tmp_path: Path) -> None:
     content = zipped(**{"creditcard.csv": CARD.encode()})
     start = content.index(b"creditcard.csv") + len("creditcard.csv")
     path = save(tmp_path, "creditcardfraud.zip", content[:start] + b"\x07" * 8 + content[start + 8 :])
-    assert "can not be read (" in refusal(SmallCard, path)
+    assert "cannot be read (" in refusal(SmallCard, path)
 
 
 def test_a_member_with_a_password(tmp_path: Path) -> None:
@@ -333,6 +393,16 @@ def test_a_matrix_keeps_its_values_exactly(tmp_path: Path, kind: str, kept: str)
     assert [feature.name for feature in data.X.features] == ["x0", "x1"]
 
 
+def test_positives_are_thinned_out_in_a_file_with_the_stated_number(tmp_path: Path) -> None:
+    X = np.arange(10).reshape(5, 2)
+    data = load(SmallThinned, save(tmp_path, "a.npz", npz(X=X, y=[1, 0, 1, 0, 1])))
+    assert data.truth is not None
+    assert data.truth.y.sum() == 2
+    assert data.X.values[~data.truth.y].tolist() == [[2, 3], [6, 7]]
+    message = refusal(SmallThinned, save(tmp_path, "b.npz", npz(X=X, y=[1, 0, 1, 0, 0])))
+    assert message == "small cannot be read (y marks 2 positives, expected 3)"
+
+
 class Trap:
     """Makes a file when it is unpickled."""
 
@@ -347,7 +417,7 @@ def test_a_pickled_matrix_is_not_unpickled(tmp_path: Path) -> None:
     trap = np.array([[Trap(tmp_path / "sprung"), 1]] * 3, dtype=object)
     for arrays in ({"X": trap, "y": [0, 1, 0]}, {"X": MATRIX, "y": trap[:, 0]}):
         message = refusal(SmallMatrix, save(tmp_path, "a.npz", npz(**arrays)))
-        assert message == "small can not be read (Object arrays cannot be loaded when allow_pickle=False)"
+        assert message == "small cannot be read (Object arrays cannot be loaded when allow_pickle=False)"
     assert not (tmp_path / "sprung").exists()
 
 
@@ -357,23 +427,24 @@ DAMAGED_MATRICES = {
     "more positives": (npz(X=MATRIX, y=[0, 1, 1]), "has 2 positives, expected 1"),
     "a short y": (
         npz(X=MATRIX, y=[0, 1]),
-        "can not be read (y of shape (2,) does not label X of shape (3, 2)",
+        "cannot be read (y of shape (2,) does not label X of shape (3, 2)",
     ),
-    "a third label": (npz(X=MATRIX, y=[0, 1, 2]), "can not be read (y of shape (3,) does not label"),
-    "a vector": (npz(X=[0, 1, 2], y=[0, 1, 0]), "can not be read (A table holds a float32 or float64 matrix"),
-    "a number": (npz(X=1, y=1), "can not be read (A table holds a float32 or float64 matrix"),
-    "words": (npz(X=[["a", "b"]] * 3, y=[0, 1, 0]), "can not be read (X holds <U1, not numbers)"),
-    "no y": (npz(X=MATRIX), "can not be read (it has no member y.npy)"),
-    "no arrays": (zipped(**{"X.npy": b"no array"}), "can not be read ("),
-    "half a file": (npz(X=MATRIX, y=[0, 1, 0])[:200], "can not be read (File is not a zip file)"),
-    "nothing": (b"", "can not be read ("),
+    "a third label": (npz(X=MATRIX, y=[0, 1, 2]), "cannot be read (y of shape (3,) does not label"),
+    "a vector": (npz(X=[0, 1, 2], y=[0, 1, 0]), "cannot be read (A table holds a float32 or float64 matrix"),
+    "a number": (npz(X=1, y=1), "cannot be read (A table holds a float32 or float64 matrix"),
+    "words": (npz(X=[["a", "b"]] * 3, y=[0, 1, 0]), "cannot be read (X holds <U1, not numbers)"),
+    "no y": (npz(X=MATRIX), "cannot be read ({path} has no member y.npy)"),
+    "no arrays": (zipped(**{"X.npy": b"no array"}), "cannot be read ("),
+    "half a file": (npz(X=MATRIX, y=[0, 1, 0])[:200], "cannot be read (File is not a zip file)"),
+    "nothing": (b"", "cannot be read ("),
 }
 
 
 @pytest.mark.parametrize("case", DAMAGED_MATRICES)
 def test_a_damaged_matrix(tmp_path: Path, case: str) -> None:
     content, finding = DAMAGED_MATRICES[case]
-    assert refusal(SmallMatrix, save(tmp_path, "a.npz", content)).startswith(f"small {finding}")
+    path = save(tmp_path, "a.npz", content)
+    assert refusal(SmallMatrix, path).startswith(f"small {finding.replace('{path}', str(path))}")
 
 
 @pytest.mark.parametrize("loader", LOADERS, ids=lambda loader: str(loader.name))

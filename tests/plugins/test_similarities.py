@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pubench.plugin_api import Kind, Similarity
-from pubench.registry import load_registry
+from pubench.api.plugin import Kind, Similarity
+from pubench.api.registry import load_registry
 from pubench.seeds import Seed
 from pubench.testing.contracts import SimilarityContract
 from pubench.types import PUData, Resources, Table
@@ -45,6 +45,6 @@ def test_progress_rises_to_the_end(similarity: Similarity) -> None:
     fitted = similarity.fit(data, Seed(0), Resources(progress=fitting.append))
     scoring: list[float] = []
     fitted.score_new(data.X, Resources(progress=scoring.append))
-    for told in (fitting, scoring):
-        assert told == sorted(told)
-        assert told[-1] == pytest.approx(1)
+    for reported in (fitting, scoring):
+        assert reported == sorted(reported)
+        assert reported[-1] == pytest.approx(1)

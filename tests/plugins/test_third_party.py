@@ -96,4 +96,6 @@ def test_a_search_uses_it_in_its_workers(python: Path, tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert answer["failed"] == 0
-    assert answer["models"]["tuned"]["setting"]["similarity"]["name"] == "mahalanobis"
+    setting = answer["models"]["tuned"]["setting"]
+    parts = setting.get("blend", [setting])
+    assert {part["similarity"]["name"] for part in parts} == {"mahalanobis"}

@@ -16,10 +16,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 import pubench
+from pubench.api.plugin import Kind
+from pubench.api.registry import load_registry
 from pubench.cli.main import main
-from pubench.plugin_api import Kind
-from pubench.registry import load_registry
-from pubench.tuning.inner import Plan
+from pubench.crossfit.folds import FoldPlan
 
 pytest.importorskip("sphinx", reason="Sphinx is not installed: pip install -e '.[docs]'")
 
@@ -168,8 +168,8 @@ def test_relative_links_of_a_document_exist(document: Path) -> None:
 
 def test_tuning_states_the_defaults_of_the_code() -> None:
     text = (DOCS / "tuning.md").read_text()
-    plan = Plan()
-    assert f"at most {plan.train_unlabeled:,} to train on" in text
+    plan = FoldPlan()
+    assert f"at most {plan.train_unlabeled:,} for training" in text
     assert f"{plan.test_per_labelled} per labelled row, at least {plan.test_unlabeled:,}" in text
 
 

@@ -25,18 +25,23 @@ PUBLIC = {
     "positive_neighbors", "positive_neighbors_of_folds", "positive_neighbors_of_new",
     # the share of positives
     "PriorEstimate", "best_bin_prior", "elkan_prior", "labelling_chance", "prior_in_all", "prior_in_unlabeled",
+    # whom to call
+    "CallRow", "CallTable", "Calibration", "ReliabilityBin", "reliability", "HiddenPositives", "ProfitCurve", "Range", "Withheld", "call_list", "estimate_hidden",
+    "hidden_from_prior", "profit_over_depth",
     # PU data from tables
     "Labelling", "PUView", "draw_view", "holdout", "stratified_folds",
     # trained models
     "SavedModel", "Trained", "load_model", "permutation_importance", "save_model",
+    # tuning
+    "TuneResult", "tune",
     # evaluation with truth
     "auc", "aul_pn_score",
     # what a plugin imports
-    "Affinity", "BoolVector", "Choice", "DataError", "DataFile", "Dataset", "DatasetInfo", "DatasetLoader", "Examples", "Feature",
+    "Affinity", "BoolVector", "Choice", "DataError", "DataFile", "DataSize", "Dataset", "DatasetInfo", "DatasetLoader", "Examples", "Feature",
     "FittedEnsemble", "FittedMethod", "FittedSimilarity", "Float", "FloatVector", "IndexVector", "Int", "Learner", "Method", "Model",
     "NotApplicableError", "PUData", "ParameterError", "Parts", "Prepared", "PubenchError", "Resources", "Scores", "Seed", "Similarity",
     "Table", "Tags", "Takes", "Truth", "content_key", "blas_threads", "hookimpl", "Ensemble", "Json", "Kind", "Related",
-    "Trainer", "read_json", "write_json", "Blended", "Voter",
+    "Trainer", "read_json", "write_json", "open_compressed", "BlendMethod", "BlendMember",
     # scikit-learn classifiers
     "PUClassifier", "ProbTaggingClassifier", "load_classifier",
     # Steps 2 and 3 of ProbTagging
@@ -93,6 +98,14 @@ def test_exports_are_exact() -> None:
 def test_each_export_is_there_and_documented(name: str) -> None:
     value = getattr(pubench, name)
     assert value.__doc__ or not (inspect.isclass(value) or inspect.isfunction(value))
+
+
+@pytest.mark.parametrize(("former", "name"), [("Voter", "BlendMember"), ("Blended", "BlendMethod")])
+def test_former_names_warn_and_still_work(former: str, name: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"pubench.{former} is deprecated; use pubench.{name}"):
+        value = getattr(pubench, former)
+    assert value is getattr(pubench, name)
+    assert former not in dir(pubench)
 
 
 def test_importing_pubench_loads_nothing_heavy() -> None:

@@ -15,25 +15,29 @@ ROOT = Path(__file__).parents[2]
 MAY_SEE_TRUTH = {
     "pubench.cli",
     "pubench.data.aliases",
-    "pubench.data.cache",
+    "pubench.data.dataset_cache",
     "pubench.data.catalogue",
-    "pubench.data.protocol",
-    "pubench.data.reading",
+    "pubench.data.paper_folds",
+    "pubench.data.user_file",
     "pubench.data.sources",
     "pubench.data.summary",
-    "pubench.data.views",
-    "pubench.dataset_api",
+    "pubench.data.labelling",
+    "pubench.api.dataset",
     "pubench.doctor",
-    "pubench.experiment",  # opens folds; what trains is handed their PU data, and truth is opened after scoring
-    "pubench.fitting",  # opens data sets and finds plugins by name; what it trains is handed PU data alone
+    "pubench.bench",  # opens folds; what trains is handed their PU data, and truth is opened after scoring
+    "pubench.model.fit",  # opens data sets and finds plugins by name; what it trains is handed PU data alone
     "pubench.estimators",  # an edge that turns names into plugins holds a registry, which also knows data sets
-    "pubench.hookspecs",
-    "pubench.leaderboard.rerunning",  # runs jobs again for verification; rankings and pages can not reach it
-    "pubench.registry",
+    "pubench.api.hookspecs",
+    "pubench.leaderboard.verification",  # runs jobs again; rankings and pages cannot reach it
+    "pubench.api.registry",
     "pubench.testing.contracts",  # data sets are checked as other plugins are, and carry truth
     "pubench.testing.datasets",
-    "pubench.testing.kinds",
-    "pubench.tuner",
+    "pubench.testing.examination",
+    "pubench.tuning.command",  # opens the data set; the run gets the rows and which of them are labelled
+    "pubench.tuning.dataframe",  # opens a DataFrame as the command opens a file
+    "pubench.tuning.oracle",  # trains on true labels, when the choice has been written down
+    "pubench.tuning.run_files",
+    "pubench.tuning.run_records",
 }
 TRUTH_NAMES = {"Truth", "PUView", "draw_view", "DataFile", "Dataset", "DatasetInfo", "DatasetLoader"}
 
@@ -67,9 +71,9 @@ def test_imports_point_one_way(copy: Path, root: Path) -> None:
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("pubench/types.py", "from pubench.plugin_api import Plugin"),
+        ("pubench/types.py", "from pubench.api.plugin import Plugin"),
         ("pubench/seeds.py", "def late() -> None:\n    from pubench.cli import render"),
-        ("pubench/registry.py", "import pubench_plugins"),
+        ("pubench/api/registry.py", "import pubench_plugins"),
     ],
 )
 def test_a_planted_wrong_import_is_found(copy: Path, root: Path, module: str, line: str) -> None:
@@ -99,11 +103,17 @@ def test_truth_is_out_of_reach_of_training_and_tuning() -> None:
     assert who_sees_truth(graph) == set()
 
 
-@pytest.mark.parametrize("imported", ["pubench.dataset_api", "pubench.metrics.supervised"])
+@pytest.mark.parametrize("imported", ["pubench.api.dataset", "pubench.metrics.supervised"])
 def test_the_seal_breaks_on_an_indirect_import(imported: str) -> None:
     graph = grimp.build_graph("pubench", exclude_type_checking_imports=True, cache_dir=None)
-    graph.add_import(importer="pubench.metrics.label_free", imported=imported)
-    assert {"pubench.metrics.label_free", "pubench.evaluation"} <= who_sees_truth(graph)
+    graph.add_import(importer="pubench.metrics.aul", imported=imported)
+    assert {"pubench.metrics.aul", "pubench.evaluation"} <= who_sees_truth(graph)
+
+
+def test_only_the_command_trains_an_oracle() -> None:
+    graph = grimp.build_graph("pubench", exclude_type_checking_imports=True, cache_dir=None)
+    assert graph.find_modules_that_directly_import("pubench.tuning.oracle") == {"pubench.tuning.command"}
+    assert "pubench.tuning.oracle" not in graph.find_upstream_modules("pubench.tuning.run")
 
 
 def public_imports(path: Path) -> set[str]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from pubench.api.plugin import Plugin
+from pubench.api.spaces import Choice, Dimension, Float
 from pubench.errors import PluginError
-from pubench.plugin_api import Plugin
-from pubench.spaces import Choice, Dimension, Float
-from pubench.testing.plugins import BLIND_CHECKS, extremes
+from pubench.testing.plugin_checks import BLIND_CHECKS, extremes
 from pubench.testing.similarities import SimilaritySubject
 
 SOURCE = '''
@@ -48,7 +48,7 @@ def test_a_plain_plugin_passes(tmp_path: Path) -> None:
 
 
 def test_a_parameter_without_help_is_found(tmp_path: Path) -> None:
-    with pytest.raises(PluginError, match="'a' says in `help`"):
+    with pytest.raises(PluginError, match="'a' has a help text"):
         BLIND_CHECKS["parameters"](mine(tmp_path, text=" "))
 
 
@@ -72,7 +72,7 @@ def test_heavy_imports_at_the_top_are_found(line: str, tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("place", ["imports", "inside"])
 def test_a_plugin_that_could_see_truth_is_found(line: str, place: str, tmp_path: Path) -> None:
-    with pytest.raises(PluginError, match=r"can not see true labels; mine\.py imports pubench\."):
+    with pytest.raises(PluginError, match=r"cannot see true labels; mine\.py imports pubench\."):
         BLIND_CHECKS["blindness"](mine(tmp_path, **{place: line}))
 
 
@@ -81,7 +81,7 @@ def test_a_plugin_without_source_is_not_blamed() -> None:
     exec(SOURCE.format(imports="from pubench import Truth", inside="...", help="a"), names)  # noqa: S102 - that is the point
     remark = BLIND_CHECKS["blindness"](SimilaritySubject(names["Mine"]()))
     assert remark is not None
-    assert "can not be read" in remark.text
+    assert "cannot be read" in remark.text
 
 
 def test_parameters_that_do_not_come_back_are_found(tmp_path: Path) -> None:

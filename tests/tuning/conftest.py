@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pubench.registry import Registry, load_registry
+from pubench.api.registry import Registry, load_registry
 from pubench.seeds import Seed
 from pubench.types import PUData, Table
 

@@ -1,4 +1,4 @@
-"""Trials in real processes: judged, raced, failed, stopped, resumed."""
+"""Trials in real processes: judged, stopped early, failed, interrupted, resumed."""
 
 import signal
 import subprocess
@@ -11,31 +11,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pubench.plugin_api import Kind
-from pubench.registry import Registry
+from pubench.api.plugin import Kind
+from pubench.api.registry import Registry
+from pubench.crossfit.folds import FoldPlan, InnerFold, inner_folds
 from pubench.seeds import Seed
-from pubench.tuning.inner import InnerFold, Plan, inner_folds
-from pubench.tuning.messages import Job, write_job
-from pubench.tuning.racing import Race
-from pubench.tuning.search_space import SearchSpace, narrowed
-from pubench.tuning.storage import own_study
-from pubench.tuning.study import Budget, Observer, Study, Trial
-from pubench.tuning.workers import Limits, Worker
+from pubench.tuning.budget import SearchBudget
+from pubench.tuning.command import run_trial_worker
+from pubench.tuning.pruning import PlacementPruner
+from pubench.tuning.space import SearchSpace, narrowed
+from pubench.tuning.study import Study
+from pubench.tuning.study_storage import own_study
+from pubench.tuning.trial import Trial, TuneCallbacks
+from pubench.tuning.worker import TrialContext, TrialWorker
 from pubench.types import PUData, Status
+from pubench.workers.limits import Deadline, Limits
 
 SEED = Seed(0).child("study")
-PLAN = Plan(test_unlabeled=100, test_per_labelled=2)
-
-
-def command(toy_file: Path, folder: Path) -> list[str]:
-    return [sys.executable, "-m", "pubench.cli.tuning_worker", str(folder), str(toy_file)]
+PLAN = FoldPlan(test_unlabeled=100, test_per_labelled=2)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, data: PUData) -> Path:
     path = tmp_path / "work"
     path.mkdir()
-    write_job(Job(data, PLAN, 0, 1, "cpu"), path)
+    TrialContext(data, PLAN, 0, 1, "cpu").write(path)
     return path
 
 
@@ -50,17 +49,20 @@ Search = Callable[..., list[Trial]]
 @pytest.fixture
 def search(registry: Registry, toy_file: Path, folder: Path, folds: tuple[InnerFold, ...]) -> Search:
     def run(
-        trials: int | None, *, race: float = 0.0, limits: Limits | None = None, **params: object
+        trials: int | None,
+        *,
+        p_threshold: float = 0.0,
+        limits: Limits | None = None,
+        deadline: Deadline | None = None,
+        **params: object,
     ) -> list[Trial]:
         space = SearchSpace(registry, {Kind.METHOD: ["toy"]})
         space = narrowed(space, {"method": {"toy": {"mode": "fine", **params}}})
-        budget = Budget(
-            trials, until=float("inf") if limits is None else limits.until, limits=limits or Limits()
-        )
+        budget = SearchBudget(trials, deadline or Deadline(), limits or Limits())
         with own_study(folder) as own:
-            study = Study(own, space, folds, SEED)
+            study = Study(own, space, folds, SEED, PlacementPruner(p_threshold))
             study.retry_interrupted()
-            study.run([Worker(command(toy_file, folder), folder / "log")], budget, Race(race), Observer())
+            study.run([TrialWorker(run_trial_worker, folder, [str(toy_file)])], budget, TuneCallbacks())
             return study.trials()
 
     return run
@@ -69,15 +71,15 @@ def search(registry: Registry, toy_file: Path, folder: Path, folds: tuple[InnerF
 def test_trials_are_judged_and_the_search_finds_the_direction(search: Search) -> None:
     trials = search(25)
     assert [trial.number for trial in trials] == list(range(25))
-    assert all(trial.status is Status.OK and len(trial.placements) == 3 for trial in trials)
+    assert all(trial.status is Status.OK and len(trial.placements) == 5 for trial in trials)
     assert trials[0].configuration.method.params["angle"] == 0.3
     best = max(trials, key=lambda trial: trial.value or 0)
     assert best.configuration.method.params["angle"] > 0.8
     assert (best.value or 0) > (trials[0].value or 0)
 
 
-def test_racing_stops_the_bad_and_keeps_the_best(search: Search, folder: Path) -> None:
-    trials = search(25, race=0.02)
+def test_the_pruner_stops_bad_trials_and_the_best_one_sees_all_folds(search: Search, folder: Path) -> None:
+    trials = search(25, p_threshold=0.02)
     early = [trial for trial in trials if trial.stopped_early]
     assert len(early) > 5
     best = max((trial for trial in trials if trial.is_complete), key=lambda trial: trial.value or 0)
@@ -100,7 +102,7 @@ def test_racing_stops_the_bad_and_keeps_the_best(search: Search, folder: Path) -
 def test_a_trial_that_fails_says_why_and_the_study_goes_on(
     search: Search, mode: str, status: Status, reason: str
 ) -> None:
-    limits = Limits(trial_seconds=20 if mode != "hang" else 6, memory_bytes=2**29)
+    limits = Limits(20 if mode != "hang" else 6, memory_bytes=2**29)
     failed = search(1, limits=limits, mode=mode)[0]
     assert failed.status is status
     assert reason in failed.reason
@@ -108,21 +110,21 @@ def test_a_trial_that_fails_says_why_and_the_study_goes_on(
     assert search(2, limits=limits)[1].status is Status.OK
 
 
-def test_time_is_kept_and_nothing_is_lost(search: Search) -> None:
+def test_a_search_ends_at_its_deadline_and_loses_no_result(search: Search) -> None:
     search(2)
     started = time.monotonic()
-    trials = search(None, limits=Limits(until=started + 6), pause=30.0)
+    trials = search(None, deadline=Deadline(started + 6), pause=30.0)
     assert time.monotonic() - started < 9
     assert len([trial for trial in trials if trial.status is Status.OK]) == 2
     again = search(3)
     assert len([trial for trial in again if trial.status is Status.OK]) == 3
 
 
-def test_a_person_can_end_it(search: Search) -> None:
+def test_a_person_can_stop_it(search: Search) -> None:
     stop = threading.Event()
     threading.Timer(4, stop.set).start()
     started = time.monotonic()
-    search(None, limits=Limits(stop=stop), pause=30.0)
+    search(None, deadline=Deadline(stop=stop), pause=30.0)
     assert time.monotonic() - started < 20
 
 
@@ -136,25 +138,28 @@ def test_start_up_draws_are_not_repeated_after_a_resume(search: Search) -> None:
 DRIVER = """
 import sys
 from pathlib import Path
-from pubench.plugin_api import Kind
-from pubench.registry import load_registry
+from pubench.api.plugin import Kind
+from pubench.api.registry import load_registry
 from pubench.seeds import Seed
-from pubench.tuning.inner import inner_folds
-from pubench.tuning.messages import read_job
-from pubench.tuning.racing import Race
-from pubench.tuning.search_space import SearchSpace, narrowed
-from pubench.tuning.storage import own_study
-from pubench.tuning.study import Budget, Observer, Study
-from pubench.tuning.workers import Worker
+from pubench.tuning.budget import SearchBudget
+from pubench.crossfit.folds import inner_folds
+from pubench.tuning.pruning import PlacementPruner
+from pubench.tuning.space import SearchSpace, narrowed
+from pubench.tuning.study_storage import own_study
+from pubench.tuning.study import Study
+from pubench.tuning.trial import TuneCallbacks
+from pubench.tuning.command import run_trial_worker
+from pubench.tuning.worker import TrialContext, TrialWorker
 
 toy, folder = Path(sys.argv[1]), Path(sys.argv[2])
-job, seed = read_job(folder), Seed(0).child("study")
+context, seed = TrialContext.read(folder), Seed(0).child("study")
 space = narrowed(SearchSpace(load_registry([toy]), {Kind.METHOD: ["toy"]}), {"method": {"toy": {"mode": "fine"}}})
 with own_study(folder) as own:
-    study = Study(own, space, inner_folds(job.data.s, job.plan, seed), seed)
+    study = Study(own, space, inner_folds(context.data.s, context.plan, seed), seed, PlacementPruner(0.0))
     study.retry_interrupted()
-    worker = Worker([sys.executable, "-m", "pubench.cli.tuning_worker", str(folder), str(toy)], folder / "log")
-    study.run([worker], Budget(trials=200), Race(0.0), Observer(ended=lambda t: print(t.number, t.value, flush=True)))
+    worker = TrialWorker(run_trial_worker, folder, [str(toy)])
+    callbacks = TuneCallbacks(trial_ended=lambda t: print(t.number, t.value, flush=True))
+    study.run([worker], SearchBudget(trials=200), callbacks)
 """
 
 
@@ -163,7 +168,7 @@ def test_nothing_is_lost_when_it_is_killed(
 ) -> None:
     driver = tmp_path / "driver.py"
     driver.write_text(DRIVER)
-    told: dict[int, float] = {}
+    reported: dict[int, float] = {}
     generator = np.random.default_rng(0)
     for _ in range(3):
         process = subprocess.Popen(
@@ -172,17 +177,17 @@ def test_nothing_is_lost_when_it_is_killed(
         assert process.stdout is not None
         for _ in range(int(generator.integers(2, 6))):
             number, value = process.stdout.readline().split()
-            told[int(number)] = float(value)
+            reported[int(number)] = float(value)
         time.sleep(float(generator.uniform(0, 0.05)))
         process.send_signal(signal.SIGKILL)
         rest = process.communicate()[0]
-        told |= {
+        reported |= {
             int(line.split()[0]): float(line.split()[1])
             for line in rest.splitlines(keepends=True)
             if line.endswith("\n")
         }
-    count = len(told)
+    count = len(reported)
     trials = {trial.number: trial for trial in search(count + 2)}
-    assert all(trials[number].value == pytest.approx(value) for number, value in told.items())
+    assert all(trials[number].value == pytest.approx(value) for number, value in reported.items())
     done = [trial for trial in trials.values() if trial.status is Status.OK]
     assert len(done) >= count + 2

@@ -63,5 +63,5 @@ def test_a_rank_above_one_asks_for_company() -> None:
 
 
 def test_width_where_too_many_rows_are_at_distance_zero() -> None:
-    """The sum can not be less than their number: the width is as good as nothing, and above 0."""
+    """The sum cannot be less than their number: the width is almost 0, and above 0."""
     assert 0 < width_for(np.array([0.0, 0.0, 0.0, 1.0]), total=1.0) < 1e-3

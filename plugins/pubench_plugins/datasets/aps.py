@@ -7,7 +7,7 @@ from typing import IO
 from pubench import DataFile, DatasetInfo
 from pubench_plugins.datasets.public import CsvDataset
 
-# The publisher's own name, so that a download by hand need not be renamed.
+# The publisher's own name, so that a manual download need not be renamed.
 _ARCHIVE = "aps+failure+at+scania+trucks.zip"
 _URL = f"https://archive.ics.uci.edu/static/public/421/{_ARCHIVE}"
 _SOURCE = "Scania CV AB, APS Failure at Scania Trucks, UCI 421, https://doi.org/10.24432/C51S51"
@@ -15,7 +15,7 @@ _LICENCE = "GPL-3.0-or-later as the files say; CC BY 4.0 as the UCI page says"
 
 
 class _Scania(CsvDataset):
-    """A file of the archive: 170 counters and histogram bins, many values missing."""
+    """A file of the archive: 170 counters and histogram bins, with many missing values."""
 
     missing = ("na",)
     label = "class"
@@ -23,7 +23,7 @@ class _Scania(CsvDataset):
     negative = "neg"
 
     def from_header(self, stream: IO[bytes]) -> IO[bytes]:
-        """Skip the licence, which stands above the column names in the original files and is gone in some copies."""
+        """Skip the licence, which stands above the column names in the original files and is absent in some copies."""
         content = stream.read()
         header = re.search(rb"^class,", content, re.MULTILINE)
         return io.BytesIO(content[header.start() if header else 0 :])

@@ -1,11 +1,11 @@
 """`bank1`, `bank2` and `bank3`: synthetic stand-ins for the paper's private bank tables.
 
-    bank_marginals   what a column looks like
-    bank_customers   who the customers are and what the table says of them
-    bank_demand      who wants a savings card, and who of them is seen to take one
+    bank_marginals   the distribution of a column
+    bank_customers   the customers and their table
+    bank_demand      demand for a savings card, and the part of it that is observed
     bank             the three data sets, one per observation window
 
-How hard they are is measured by `benchmarks/bank_difficulty.py`.
+Their difficulty is measured by `benchmarks/bank_difficulty.py`.
 """
 
 from collections.abc import Sequence
@@ -47,15 +47,15 @@ class _Bank(DatasetLoader):
     window: ClassVar[int]
 
     def load(self, paths: Sequence[Path], rows: int | None, seed: Seed) -> Dataset:  # noqa: ARG002
-        """Return the customers, who is observed to take the card, and who truly wants it.
+        """Return the customers, the observed labels (card taken) and the true ones (demand).
 
-        The data set is one fixed table, the same for everybody: `seed` is not used, and there are no files.
-        With `rows`, these are the first so many customers, with the features they have in the whole table; demand
-        and observation are settled among them, so that counts keep their rates: positives are scaled and rounded,
+        The data set is one fixed table, always the same: `seed` is not used, and there are no files.
+        With `rows`, these are the first customers, with the features they have in the whole table; demand and observation
+        are drawn among them, so that counts keep their rates: positives are scaled and rounded,
         at least 1. Work and memory are proportional to the rows.
 
-        Guarantees: `observed` has exactly the promised number of positives, all of them true ones, and which of the
-        true ones are observed is independent of everything else.
+        Guarantees: `observed` has exactly the promised number of positives, all of them true ones, and which of them are
+        observed is independent of everything else.
         """
         streams = Streams(_size(rows), self.window)
         positives = max(1, round(self.info.positives * streams.rows / CUSTOMERS))

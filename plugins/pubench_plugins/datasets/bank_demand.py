@@ -1,18 +1,18 @@
-"""Who wants a savings card: the whole model of demand, and which part of it the bank gets to see.
+"""Demand for a savings card: the model of demand, and the part of it that the bank observes.
 
     utility = INDEX_WEIGHT x (levels + slopes + pairs + bends) + POCKET_LIFT x pockets + trait + shock
 
 The customers of the greatest utility have demand in the window: a probit model with exact counts. Index and pockets
-follow what the bank's table shows, if only roughly: a count of 0 hides how far a customer is from 1, and some values
+follow what the bank's table shows, but only roughly: a count of 0 hides how far a customer is from 1, and some values
 are missing. The trait stays with a person through the windows, the shock is new in each, and neither is in the table.
 Positions, on the scale of a standard normal, are what the numbers below multiply, so that a weight means the same for
 ages and for amounts; flags enter as 0 and 1.
 
-The index moves everybody a little; pockets are small groups of like customers that want the card more often. Their two
+The index has a small effect on every customer; pockets are small groups of similar customers with more demand. Their two
 weights set the difficulty, and were chosen by it alone: pubench's boosted trees at their defaults reach an AUL_PU of
 about 0.60. No PU method was consulted.
 
-Of those with demand, a third takes the card within the window, whoever they are: labels are missing completely at
+Of those with demand, a third takes the card within the window, independent of everything else: labels are missing completely at
 random given demand (SCAR).
 """
 
@@ -34,10 +34,10 @@ POCKET_LIFT = 0.75
 #: Share of the variance beyond the table that stays with a person; the rest is new in each window.
 TRAIT_SHARE = 0.7
 
-# Each tuple below stands in the order of SEGMENTS: young, salaried, affluent, self-employed, retired.
-#: How much more each segment wants the card.
+# Each tuple below is in the order of SEGMENTS: young, salaried, affluent, self-employed, retired.
+#: Additional demand of each segment.
 SEGMENT_LEVELS: Shifts = (0.3, 0.0, -0.2, 0.2, -0.4)
-#: What drives demand in each segment: some drivers act alike in all, most do not, a few change sign.
+#: Slopes of demand in each segment: some drivers have the same in all, most do not, a few change sign.
 SLOPES: Mapping[str, Shifts] = {
     "tenure_months": (-0.25, -0.25, -0.25, -0.25, -0.25),
     "credit_score": (0.15, 0.15, 0.15, 0.15, 0.15),
@@ -50,7 +50,7 @@ SLOPES: Mapping[str, Shifts] = {
     "service_calls_12m": (-0.1, 0.0, 0.2, 0.1, 0.4),
     "city_tier": (0.2, 0.1, 0.0, -0.2, -0.2),
 }
-#: How much more the customers of each code want the card, in the order of the column's categories.
+#: Additional demand of the customers of each code, in the order of the column's categories.
 CATEGORY_LEVELS: Mapping[str, tuple[float, ...]] = {
     "region": (0.2, -0.4, 0.1, 0.3, -0.1, -0.3, 0.4, 0.0),
     "acquisition_channel": (0.3, 0.1, -0.2, 0.2, -0.2, 0.0),
@@ -66,7 +66,7 @@ PAIRS: Mapping[tuple[str, str], float] = {
 
 @dataclass(frozen=True)
 class Pocket:
-    """Customers near `centre` want the card more: lift (1 - (d / radius)^4), 0 beyond the radius; flat in the middle.
+    """Customers near `centre` have more demand: lift (1 - (d / radius)^4), 0 beyond the radius; flat in the middle.
 
     Attributes:
         centre: column -> position; distance d is Euclidean in these alone.
@@ -81,13 +81,13 @@ class Pocket:
     segment: str | None = None
 
 
-#: Pockets of the index, in one direction: an age that is ripe for the card, a score too low for it.
+#: Pockets of the index, in one direction: an age with more demand, a score with less.
 BENDS = (
     Pocket({"age": -1.0}, radius=0.7, lift=0.5),
     Pocket({"reward_points": 0.3}, radius=0.8, lift=0.4),
     Pocket({"credit_score": -1.5}, radius=0.8, lift=-0.6),
 )
-#: Groups of like customers; each holds about half a percent of all.
+#: Groups of similar customers; each holds about half a percent of all.
 POCKETS = (
     Pocket({"age": 0.3, "credit_limit": 1.2, "card_spend_prior_9m": 1.0}, radius=0.42),
     Pocket({"tenure_months": -0.8, "revolving_balance": 1.3, "late_payments_12m": 0.2}, radius=0.46),
@@ -131,8 +131,8 @@ def _index(customers: Snapshot) -> Vector:
 
 def _within(pocket: Pocket, customers: Snapshot) -> Vector:
     squares: Vector = np.zeros(len(customers.segment), dtype=np.float32)
-    for name, place in pocket.centre.items():
-        squares += ((customers.drivers[name] - np.float32(place)) / np.float32(pocket.radius)) ** 2
+    for name, position in pocket.centre.items():
+        squares += ((customers.drivers[name] - np.float32(position)) / np.float32(pocket.radius)) ** 2
     lift: Vector = np.float32(pocket.lift) * np.maximum(1 - squares * squares, 0)
     if pocket.segment is not None:
         lift[customers.segment != SEGMENTS.index(pocket.segment)] = 0
@@ -140,7 +140,7 @@ def _within(pocket: Pocket, customers: Snapshot) -> Vector:
 
 
 def with_demand(streams: Streams, customers: Snapshot, count: int) -> npt.NDArray[np.bool_]:
-    """Return who has demand in the window: exactly `count` customers, True."""
+    """Return True for the customers with demand in the window: exactly `count` of them."""
     utility = signal(customers).astype(np.float64)
     utility += sqrt(TRAIT_SHARE) * streams.normal("thrift", "slow")
     utility += sqrt(1 - TRAIT_SHARE) * streams.normal("shock", "fast")
@@ -148,7 +148,7 @@ def with_demand(streams: Streams, customers: Snapshot, count: int) -> npt.NDArra
 
 
 def with_label(streams: Streams, demand: npt.NDArray[np.bool_], count: int) -> npt.NDArray[np.bool_]:
-    """Return who of those with demand is seen to take the card: exactly `count` customers, drawn by lot."""
+    """Return True for the customers with demand that are observed to take the card: exactly `count`, drawn at random."""
     lot = streams.uniform("lot", "fast").astype(np.float64)
     return _greatest(np.where(demand, lot, -1.0), count)
 
@@ -156,7 +156,7 @@ def with_label(streams: Streams, demand: npt.NDArray[np.bool_], count: int) -> n
 def _greatest(values: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.bool_]:
     """Mark the `count` greatest values; of equal ones, the first.
 
-    A threshold, not the order that a partition leaves, decides: that order differs between processors.
+    Decided by a threshold, not by the order after a partition, which differs between processors.
     """
     threshold = np.partition(values, len(values) - count)[len(values) - count]
     marked: npt.NDArray[np.bool_] = values > threshold

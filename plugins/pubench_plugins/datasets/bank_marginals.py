@@ -1,11 +1,11 @@
-"""What a column looks like: how a position among customers becomes a value.
+"""Marginal distributions of columns: maps from a position among customers to a value.
 
 A position is a number on the scale of a standard normal: -1 is low, 0 is in the middle, 2 is very high. Every kind of
-column maps positions to values without ever falling, so that positions carry the correlations and the maps carry the
+column maps positions to values without decreasing, so that positions carry the correlations and the maps carry the
 shapes: skewed amounts with zeros, counts, flags, codes.
 
 The maps use sums, products, comparisons and tables alone, and round their result. Exponentials of whole arrays are
-left out on purpose: numpy's differ in the last bit from one processor to the next, and the data must not.
+left out on purpose: those of numpy differ in the last bit between processors, and the data must not.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ import numpy.typing as npt
 Vector: TypeAlias = npt.NDArray[np.float32]
 
 _NORMAL = NormalDist()
-_FARTHEST = 8.0  # positions beyond are taken as this: nobody stands there but by several shifts at once
+_FARTHEST = 8.0  # positions beyond are cut to this; they are extremely rare
 _KNOTS_PER_UNIT = 64  # chords of exp this short are off by less than a part in ten thousand
 _LARGEST_COUNT = 400
 
@@ -116,7 +116,7 @@ def flag(share: float) -> Codes:
 
 
 def evenly(codes: int, first: int = 0) -> Codes:
-    """Return so many codes of equal shares."""
+    """Return codes of equal shares, `codes` of them."""
     return Codes((1 / codes,) * codes, first)
 
 
@@ -131,10 +131,10 @@ def _steps(cumulated: Sequence[float], position: Vector) -> Vector:
 
 
 def _along(knots: Vector, position: Vector) -> Vector:
-    place = np.clip((position + np.float32(_FARTHEST)) * np.float32(_KNOTS_PER_UNIT), 0, len(knots) - 2)
-    knot = place.astype(np.int32)
+    index = np.clip((position + np.float32(_FARTHEST)) * np.float32(_KNOTS_PER_UNIT), 0, len(knots) - 2)
+    knot = index.astype(np.int32)
     value: Vector = knots[knot]
-    value += np.diff(knots)[knot] * (place - knot.astype(np.float32))
+    value += np.diff(knots)[knot] * (index - knot.astype(np.float32))
     return value
 
 

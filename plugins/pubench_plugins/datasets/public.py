@@ -1,6 +1,5 @@
-"""What the loaders of public files share: unpacking, reading CSV, and refusing a file that is not what it should be."""
+"""Base classes of loaders of public files: unpacking, reading CSV, and refusing damaged files."""
 
-import io
 import lzma
 import zipfile
 import zlib
@@ -12,49 +11,40 @@ from typing import IO, TYPE_CHECKING, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pubench import DataError, Dataset, DatasetLoader, Feature, Seed, Table, Truth
+from pubench import (
+    DataError,
+    Dataset,
+    DatasetLoader,
+    Feature,
+    IndexVector,
+    Seed,
+    Table,
+    Truth,
+    open_compressed,
+)
 
 if TYPE_CHECKING:
     import pyarrow
 
 Labels: TypeAlias = npt.NDArray[np.bool_]
 
-#: Bytes of the largest member of a .zip that is unpacked; the largest that is needed has 50 million.
-MEMBER_LIMIT = 1 << 30
-
 # ValueError is what pyarrow and numpy raise, RuntimeError what zipfile does for a password or an unknown method.
 _DAMAGE = (OSError, EOFError, ValueError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 
 
-def unpacked(path: Path) -> IO[bytes]:
-    """Open a file for reading; .gz, .xz and .zst are unpacked on the way."""
-    if path.suffix == ".xz":
-        return lzma.open(path)
-    if path.suffix in (".gz", ".zst"):
-        import pyarrow  # noqa: PLC0415 - heavy imports happen when used
+def thinned_rows(positive: Labels, count: int, name: str) -> IndexVector:
+    """Return all rows that are not positive and `count` of the positive ones, in their order.
 
-        stream: IO[bytes] = pyarrow.input_stream(path, compression="detect")
-        return stream
-    return path.open("rb")
-
-
-def member(archive: IO[bytes], name: str) -> IO[bytes]:
-    """Return the member of that exact name of a .zip, unpacked in memory; no other member is touched.
-
-    Raises:
-        ValueError: there is none, or it is larger than `MEMBER_LIMIT`.
+    The draw depends on the name of the data set alone, so that the name stands for the same rows everywhere.
     """
-    with zipfile.ZipFile(archive) as opened:
-        if name not in opened.namelist():
-            raise ValueError(f"it has no member {name}")
-        size = opened.getinfo(name).file_size
-        if size > MEMBER_LIMIT:
-            raise ValueError(f"its member {name} has {size:,} bytes, more than the limit of {MEMBER_LIMIT:,}")
-        return io.BytesIO(opened.read(name))
+    candidates = np.flatnonzero(positive)
+    lots = Seed(0).child("thinned", name).generator().random(len(candidates))
+    kept = candidates[np.argsort(lots, kind="stable")[:count]]
+    return np.sort(np.concatenate([np.flatnonzero(~positive), kept]))
 
 
 class PublicDataset(DatasetLoader):
-    """A data set in one public file, with true labels; loaded whole, whatever number of rows is wished for.
+    """A data set in one public file, with true labels; always loaded whole, whatever number of rows is requested.
 
     What `load` returns has exactly the rows, features and positives that `info` states.
     """
@@ -66,9 +56,9 @@ class PublicDataset(DatasetLoader):
             X, y = self.read(path)
         except _DAMAGE as error:
             if isinstance(error, OSError) and error.errno is not None:
-                raise DataError(f"{path} can not be read: {error.strerror}.") from error
+                raise DataError(f"{path} cannot be read: {error.strerror}.") from error
             reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-            raise self._damaged(path, f"can not be read ({reason})") from error
+            raise self._damaged(path, f"cannot be read ({reason})") from error
         for what, count, expected in (
             ("rows", X.n_rows, self.info.rows),
             ("features", X.n_features, self.info.features),
@@ -92,13 +82,13 @@ class CsvDataset(PublicDataset):
     """A CSV file, bare, packed, or inside a .zip.
 
     Attributes:
-        members: where it is inside a .zip: one name, or the name of a .zip inside it and so on.
-        separator: what stands between values.
-        missing: what stands for a missing value; anything else that is no number is damage.
+        members: its path inside a .zip: one name, or the name of a .zip inside it and so on.
+        separator: between values.
+        missing: texts that mean a missing value; any other text that is no number is damage.
         label: the column of labels; it holds `positive` and `negative` alone.
-        categorical: columns that are; all others are numeric.
+        categorical: categorical columns; all others are numeric.
         dropped: columns that are no features.
-        head: how many rows count, from the first; None for all.
+        head: number of rows to load, from the first; None: all.
     """
 
     members: ClassVar[tuple[str, ...]]
@@ -113,18 +103,12 @@ class CsvDataset(PublicDataset):
 
     def read(self, path: Path) -> tuple[Table, Labels]:
         """Return all columns but the label and the dropped ones, in their order."""
-        with unpacked(path) as stream:
-            table = self._parse(self.from_header(self._csv(path, stream))).slice(0, self.head)
+        with open_compressed(path, *(self.members if ".zip" in path.suffixes else ())) as stream:
+            table = self._parse(self.from_header(stream)).slice(0, self.head)
         return self._features(table), self._labels(table)
 
     def from_header(self, stream: IO[bytes]) -> IO[bytes]:
         """Return the stream from its line of column names on."""
-        return stream
-
-    def _csv(self, path: Path, stream: IO[bytes]) -> IO[bytes]:
-        if ".zip" in path.suffixes:
-            for name in self.members:
-                stream = member(stream, name)
         return stream
 
     def _parse(self, stream: IO[bytes]) -> "pyarrow.Table":

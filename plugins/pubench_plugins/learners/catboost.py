@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pubench import (
-    Examples,
     Float,
     FloatVector,
     Int,
@@ -20,6 +19,7 @@ from pubench import (
     Tags,
     Takes,
 )
+from pubench_plugins.learners.intercept import intercept
 from pubench_plugins.learners.model_files import check_columns, expect, reading, shares
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ class CatBoostModel(Model):
 
 
 class CatBoost(Learner):
-    """Gradient-boosted oblivious trees by CatBoost, few and shallow for few positives; runs on CUDA too.
+    """Gradient-boosted oblivious trees by CatBoost, by default few and shallow for few positives; runs on CUDA too.
 
     CatBoost chooses splits by the number of rows on either side, not by their hessians. With one positive in a thousand
     its trees chase single positives, unless both classes weigh the same: measured on simulated interactions, AUC .65
-    without weights and .84 with them. The odds are put right afterwards, so that it predicts P(positive).
+    without weights and .84 with them. The odds are corrected afterwards, so that it predicts P(positive).
     """
 
     name = "catboost"
@@ -63,16 +63,17 @@ class CatBoost(Learner):
     space = {
         "trees": Int(20, 500, default=60, log=True, help="boosting rounds"),
         "learning_rate": Float(0.02, 0.5, default=0.15, log=True, help="shrinkage of each tree"),
-        "depth": Int(1, 8, default=3, help="depth of trees"),
-        "l2": Float(0.1, 100.0, default=5.0, log=True, help="L2 penalty on leaf values, in positives"),
+        "depth": Int(1, 10, default=3, help="depth of trees, all of whose leaves are equally deep"),
+        "l2": Float(0.001, 100.0, default=5.0, log=True, help="L2 penalty on leaf values, in positives"),
         "random_strength": Float(0.01, 10.0, default=1.0, log=True, help="noise added to split scores"),
+        "rows": Float(0.3, 1.0, default=1.0, help="share of rows per tree"),
     }
 
     def prepare(self, X: Table, resources: Resources) -> "catboost.Pool":
         """Bin the rows once, each as a negative and, n_rows further on, as a positive one.
 
-        A pool's labels can not be changed, but a slice of a binned pool is binned and takes 15 ms at 200,000 x 30,
-        where binning takes a second: so a training gets its labels by choosing among the two.
+        A pool's labels cannot be changed, but a slice of a binned pool is binned and takes 15 ms at 200,000 x 30,
+        where binning takes a second: so a training gets its labels by selecting one of the two copies of each row.
         """
         import catboost  # noqa: PLC0415 - heavy imports happen when used
 
@@ -102,7 +103,7 @@ class CatBoost(Learner):
             "loss_function": "Logloss",
             "boost_from_average": False,  # with equal weights the average is where it starts anyway
             "boosting_type": "Plain",
-            "bootstrap_type": "No",
+            **_bootstrap(self.params["rows"]),
             "leaf_estimation_iterations": 1,  # its ten steps per leaf double the time of training
             "iterations": self.params["trees"],
             "learning_rate": self.params["learning_rate"],
@@ -123,7 +124,9 @@ class CatBoost(Learner):
         model = catboost.train(data, params)
         raw = model.predict(data, prediction_type="RawFormulaVal", thread_count=resources.n_threads)
         scale, bias = model.get_scale_and_bias()
-        model.set_scale_and_bias(scale, bias + _shift(np.asarray(raw), examples))
+        model.set_scale_and_bias(
+            scale, bias + intercept(np.asarray(raw), examples.positive.astype(np.float64), examples.weight)
+        )
         return CatBoostModel(model, prepared.num_col())
 
     @classmethod
@@ -134,38 +137,23 @@ class CatBoost(Learner):
         model = catboost.CatBoost()
         with reading(path, "a CatBoost model", catboost.CatBoostError):
             content = path.read_bytes()
-            # "CBM1", then how many bytes follow: CatBoost takes that number's word and may read past the end.
+            # "CBM1", then the number of bytes that follow: CatBoost trusts that number and may read past the end.
             expect(len(content) >= 8 + int.from_bytes(content[4:8], "little"), "it ends too early")
             model.load_model(blob=content)
             expect(model.get_all_params().get("loss_function") == "Logloss", "its loss should be Logloss")
             loaded = CatBoostModel(model, len(model.feature_names_))
-            # Some damage shows in the first prediction only.
+            # Some damage is only detected by a prediction.
             loaded.predict(Table.from_array(np.zeros((1, loaded.n_features))), Resources())
         return loaded
 
     @classmethod
     def cuda_problem(cls) -> str | None:
-        """Ask CatBoost how many GPUs it sees."""
+        """Return None if CatBoost detects a GPU."""
         from catboost.utils import get_gpu_device_count  # noqa: PLC0415
 
         return None if get_gpu_device_count() else "no GPU found"
 
 
-def _shift(raw: FloatVector, examples: Examples) -> float:
-    """Return what to add to the logarithms of odds so that as many positives are expected as there are.
-
-    Newton's method on the intercept of a logistic regression, whose only feature, `raw`, has the coefficient 1.
-    """
-    from scipy.special import expit, logit  # noqa: PLC0415
-
-    weight = np.ones(len(raw)) if examples.weight is None else examples.weight
-    share = float(np.average(examples.positive, weights=weight))
-    shift = float(logit(share)) - float(raw.mean())
-    for _ in range(20):
-        expected = expit(raw + shift)
-        excess = float(np.average(expected, weights=weight)) - share
-        step = excess / float(np.average(expected * (1 - expected), weights=weight))
-        shift -= min(1.0, max(-1.0, step))
-        if abs(step) < 1e-6:
-            break
-    return shift
+def _bootstrap(rows: float) -> dict[str, object]:
+    """Return what CatBoost needs to train each tree on this share of the rows; it refuses to draw all of them."""
+    return {"bootstrap_type": "Bernoulli", "subsample": rows} if rows < 1 else {"bootstrap_type": "No"}

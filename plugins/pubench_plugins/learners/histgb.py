@@ -1,9 +1,6 @@
 """scikit-learn's histogram gradient boosting."""
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,16 +22,15 @@ from pubench import (
     write_json,
 )
 from pubench_plugins.learners.model_files import (
-    Branches,
     check_columns,
-    expect,
+    feature_count,
     floats,
     integers,
     read_form,
     reading,
-    shares,
 )
-from pubench_plugins.learners.threads import by_rows, openmp_threads
+from pubench_plugins.learners.thread_limits import openmp_threads
+from pubench_plugins.learners.tree_nodes import TreeNodes
 
 if TYPE_CHECKING:
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -46,19 +42,19 @@ _SAMPLE = 200_000  # rows that decide where bins end, as in scikit-learn
 
 
 @dataclass(frozen=True, eq=False)
-class Binned:
-    """Rows as numbers of bins.
+class HistGBBins:
+    """Rows as bin numbers.
 
     Attributes:
         codes: shape (n_rows, n_features), float64: 0, 1, ..., or NaN for a missing value.
-        edges: for each feature where its bins end, but the last one.
+        edges: for each feature the upper ends of its bins, without the last one.
     """
 
     codes: npt.NDArray[np.float64]
     edges: tuple[FloatVector, ...]
 
     def take(self, rows: IndexVector) -> npt.NDArray[np.float64]:
-        """Return the codes of these rows; 0 in a feature without any value there, over which scikit-learn stumbles."""
+        """Return the codes of these rows; 0 in a feature without any value there, which scikit-learn cannot bin."""
         every = np.array_equal(rows, np.arange(len(self.codes)))
         codes = self.codes if every else self.codes[rows]
         empty = np.isnan(codes).all(axis=0)
@@ -66,91 +62,40 @@ class Binned:
 
 
 @dataclass(frozen=True, eq=False)
-class Nodes:
-    """The nodes of all trees, one behind the other; all arrays have the shape (n_nodes,).
-
-    Attributes:
-        feature, threshold: an inner node sends a row to the left if the feature's value is at most the threshold,
-        missing_left: and if it is missing, where this is 1.
-        left, right: where to go on; both are the node itself for a leaf.
-        value: what a leaf adds to the logarithm of the odds.
-        gain: what a split was good for.
-    """
-
-    feature: IndexVector
-    threshold: FloatVector
-    missing_left: IndexVector
-    left: IndexVector
-    right: IndexVector
-    value: FloatVector
-    gain: FloatVector
-
-
-@dataclass(frozen=True, eq=False)
 class HistGBModel(Model):
-    """Trees taken out of a scikit-learn classifier, whose own form is private and changes between releases.
+    """Trees extracted from a scikit-learn classifier, whose own format is private and changes between releases.
 
     Attributes:
         n_features: of the table it was trained on.
-        baseline: the logarithm of the odds where the trees start.
-        roots: shape (n_trees,): the first node of each tree.
+        baseline: the logarithm of the odds to which the trees add.
         nodes: of all trees.
     """
 
     n_features: int
     baseline: float
-    roots: IndexVector
-    nodes: Nodes
+    nodes: TreeNodes
 
     def predict(self, X: Table, resources: Resources) -> FloatVector:
         """Walk every row through all trees."""
         from scipy.special import expit  # noqa: PLC0415 - heavy imports happen when used
 
         check_columns(X, self.n_features)
-        walk = _compiled_walk()
-        nodes = tuple(getattr(self.nodes, field.name) for field in fields(Nodes)[:-1])  # all but the gain
-
-        def predict(values: npt.NDArray[Any]) -> FloatVector:
-            return walk(values, self.baseline, self.roots, nodes)
-
-        return np.asarray(expit(by_rows(predict, X, resources.n_threads)), dtype=np.float64)
+        sums = self.nodes.sums(X, self.baseline, resources.n_threads)
+        return np.asarray(expit(sums), dtype=np.float64)
 
     def importances(self) -> FloatVector:
         """Return each feature's share of the gain of all splits."""
-        inner = self.nodes.left != np.arange(len(self.nodes.left))
-        features = self.nodes.feature[inner]
-        return shares(np.bincount(features, self.nodes.gain[inner], minlength=self.n_features))
+        return self.nodes.importances(self.n_features)
 
     def save(self, path: Path) -> None:
         """Write the trees as JSON."""
-        nodes = {field.name: getattr(self.nodes, field.name).tolist() for field in fields(Nodes)}
-        content = {"n_features": self.n_features, "baseline": self.baseline, "roots": self.roots.tolist()}
-        write_json(path, {"form": _FORM, **content, "nodes": nodes})
-
-
-@cache
-def _compiled_walk() -> Callable[..., FloatVector]:
-    """Compile the walk once per process, in about a second; NumPy alone would take ten times as long per row."""
-    import numba  # noqa: PLC0415
-
-    def walk(values: npt.NDArray[Any], baseline: float, roots: IndexVector, nodes: Any) -> FloatVector:
-        feature, threshold, missing_left, left, right, value = nodes
-        found = np.full(len(values), baseline)
-        for row in range(len(values)):
-            for root in roots:
-                node = root
-                while left[node] != node:
-                    x = values[row, feature[node]]
-                    goes_left = missing_left[node] == 1 if math.isnan(x) else x <= threshold[node]
-                    node = left[node] if goes_left else right[node]
-                found[row] += value[node]
-        return found
-
-    return numba.njit(nogil=True)(walk)
+        arrays = {field.name: getattr(self.nodes, field.name).tolist() for field in fields(TreeNodes)}
+        content = {"n_features": self.n_features, "baseline": self.baseline, "roots": arrays.pop("roots")}
+        write_json(path, {"form": _FORM, **content, "nodes": arrays})
 
 
 class HistGB(Learner):
-    """scikit-learn's histogram gradient boosting, shallow for few positives."""
+    """scikit-learn's histogram gradient boosting, by default shallow for few positives; it starts from the average."""
 
     name = "histgb"
     searched = False  # of the same family as lightgbm, and several times slower
@@ -160,14 +105,15 @@ class HistGB(Learner):
     space = {
         "trees": Int(20, 500, default=60, log=True, help="boosting rounds"),
         "learning_rate": Float(0.02, 0.5, default=0.15, log=True, help="shrinkage of each tree"),
-        "depth": Int(1, 8, default=3, help="depth of trees"),
-        "l2": Float(0.3, 300.0, default=10.0, log=True, help="L2 penalty on leaf values, in positives"),
+        "depth": Int(1, 16, default=3, help="depth of trees"),
+        "leaves": Int(2, 256, default=256, log=True, help="most leaves of a tree, within its depth"),
+        "l2": Float(0.001, 300.0, default=10.0, log=True, help="L2 penalty on leaf values, in positives"),
         "min_leaf_rows": Int(1, 1000, default=20, log=True, help="rows that a leaf must hold"),
         "features": Float(0.1, 1.0, default=0.5, log=True, help="share of features per split"),
     }
 
-    def prepare(self, X: Table, resources: Resources) -> Binned:  # noqa: ARG002 - the contract's signature
-        """Replace values by numbers of bins, which scikit-learn then finds to be bins already.
+    def prepare(self, X: Table, resources: Resources) -> HistGBBins:  # noqa: ARG002 - the contract's signature
+        """Replace values by numbers of bins, which scikit-learn then uses as bins.
 
         It offers no binned form to share and bins in every `fit`: 1 s at 200,000 x 30, and 30 s with weights, for
         which it sorts each feature 254 times. Few distinct values take it .7 s, with weights or without.
@@ -176,9 +122,9 @@ class HistGB(Learner):
         codes = np.empty(X.values.shape)
         for j, column in enumerate(X.values.T):
             codes[:, j] = np.where(np.isnan(column), np.nan, np.searchsorted(edges[j], column))
-        return Binned(codes, edges)
+        return HistGBBins(codes, edges)
 
-    def train(self, prepared: Binned, tags: Tags, seed: Seed, resources: Resources) -> HistGBModel:
+    def train(self, prepared: HistGBBins, tags: Tags, seed: Seed, resources: Resources) -> HistGBModel:
         """Boost from the average on the rows that count, those with a soft tag as two."""
         from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
 
@@ -187,7 +133,7 @@ class HistGB(Learner):
             max_iter=self.params["trees"],
             learning_rate=self.params["learning_rate"],
             max_depth=self.params["depth"],
-            max_leaf_nodes=2 ** self.params["depth"],
+            max_leaf_nodes=min(self.params["leaves"], 2 ** self.params["depth"]),
             min_samples_leaf=self.params["min_leaf_rows"],
             l2_regularization=self.params["l2"],
             max_features=self.params["features"],
@@ -201,25 +147,20 @@ class HistGB(Learner):
 
     @classmethod
     def load(cls, path: Path) -> HistGBModel:
-        """Read the trees and look at every node."""
+        """Read the trees and check every node."""
         with reading(path, "a model of histgb"):
             content = read_form(path, _FORM)
-            n_features, size = content["n_features"], len(content["nodes"]["value"])
-            expect(type(n_features) is int and n_features > 0, "n_features should be a whole number")
-            roots = integers(content["roots"], len(content["roots"]))
-            expect(np.all((roots >= 0) & (roots < size)), "a tree should start at a node")
-            model = HistGBModel(
-                n_features,
-                float(floats([content["baseline"]], 1)[0]),
-                roots,
-                _read_nodes(content["nodes"], size),
-            )
-            Branches(model.nodes.feature, model.nodes.left, model.nodes.right).check(n_features)
+            n_features = feature_count(content["n_features"])
+            baseline = float(floats([content["baseline"]], 1)[0])
+            model = HistGBModel(n_features, baseline, _read_nodes(content["roots"], content["nodes"]))
+            model.nodes.check(n_features)
             return model
 
 
-def _read_nodes(content: dict[str, Any], size: int) -> Nodes:
-    return Nodes(
+def _read_nodes(roots: list[Any], content: dict[str, Any]) -> TreeNodes:
+    size = len(content["value"])
+    return TreeNodes(
+        roots=integers(roots, len(roots)),
         feature=integers(content["feature"], size),
         threshold=floats(content["threshold"], size),
         missing_left=integers(content["missing_left"], size),
@@ -236,12 +177,12 @@ def _edges(column: npt.NDArray[Any]) -> FloatVector:
     distinct = np.unique(known[:: 1 + len(known) // _SAMPLE])
     if len(distinct) <= _BINS:
         return np.asarray((distinct[1:] + distinct[:-1]) / 2)
-    places = np.linspace(0, 1, _BINS + 1)[1:-1]
-    return np.unique(np.quantile(known[:: 1 + len(known) // _SAMPLE], places, method="inverted_cdf"))
+    levels = np.linspace(0, 1, _BINS + 1)[1:-1]
+    return np.unique(np.quantile(known[:: 1 + len(known) // _SAMPLE], levels, method="inverted_cdf"))
 
 
 def _extracted(classifier: "HistGradientBoostingClassifier", edges: tuple[FloatVector, ...]) -> HistGBModel:
-    # Private, but there is no other way to the trees, and only this function knows: a change there shows in tests.
+    # Private attributes, but there is no other access to the trees, and only this function uses them; tests notice a change.
     trees = [stage[0].nodes for stage in classifier._predictors]  # noqa: SLF001
     baseline = float(classifier._baseline_prediction.item())  # noqa: SLF001
     sizes = [len(tree) for tree in trees]
@@ -251,7 +192,8 @@ def _extracted(classifier: "HistGradientBoostingClassifier", edges: tuple[FloatV
     leaf = joined["is_leaf"] == 1
     own = np.arange(len(joined))
     feature = np.where(leaf, 0, joined["feature_idx"]).astype(np.int64)
-    nodes = Nodes(
+    nodes = TreeNodes(
+        roots=roots,
         feature=feature,
         threshold=_as_values(feature, joined["num_threshold"], edges),
         missing_left=np.where(leaf, 0, joined["missing_go_to_left"]).astype(np.int64),
@@ -260,7 +202,7 @@ def _extracted(classifier: "HistGradientBoostingClassifier", edges: tuple[FloatV
         value=np.where(leaf, joined["value"], 0.0),
         gain=np.where(leaf, 0.0, np.maximum(joined["gain"], 0.0)),
     )
-    return HistGBModel(int(classifier.n_features_in_), baseline, roots, nodes)
+    return HistGBModel(int(classifier.n_features_in_), baseline, nodes)
 
 
 def _as_values(feature: IndexVector, codes: FloatVector, edges: tuple[FloatVector, ...]) -> FloatVector:
@@ -270,5 +212,5 @@ def _as_values(feature: IndexVector, codes: FloatVector, edges: tuple[FloatVecto
     """
     padded = [np.append(column, _LARGEST) for column in edges]
     last = np.array([len(column) - 1 for column in padded])[feature]
-    places = np.clip(np.floor(codes), 0, last).astype(np.int64)
-    return np.array([padded[j][place] for j, place in zip(feature, places, strict=True)])
+    bins = np.clip(np.floor(codes), 0, last).astype(np.int64)
+    return np.array([padded[j][number] for j, number in zip(feature, bins, strict=True)])

@@ -1,36 +1,40 @@
-"""LightGBM's text of a model, understood before LightGBM reads it: it crashes where the text is damaged."""
+"""Checks LightGBM's text format of a model before LightGBM reads it, which crashes where the text is damaged.
 
-from collections.abc import Iterator
+LightGBM reads some numbers differently than Python does: `1_0` is 1 to it and 10 to Python, and 257 is 1 where it has eight bits.
+So the text is parsed into numbers, the numbers are checked, and a text is written anew from them: what was checked is
+what is loaded.
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from pubench import FloatVector, IndexVector
 from pubench_plugins.learners.model_files import Branches, expect
 
-Fields: TypeAlias = dict[str, str]
+Fields: TypeAlias = Mapping[str, str]
+Rows: TypeAlias = Mapping[str, npt.NDArray[Any]]
 
 _FIXED = {"version": "v4", "num_class": "1", "num_tree_per_iteration": "1", "label_index": "0"}
 _OBJECTIVES = ("binary sigmoid:1", "cross_entropy")
-_OF_SPLITS: dict[str, npt.DTypeLike] = {
-    **dict.fromkeys(
-        ("split_feature", "decision_type", "left_child", "right_child", "internal_count"), np.int64
-    ),
-    **dict.fromkeys(("split_gain", "threshold", "internal_value", "internal_weight"), np.float64),
-}
-_OF_LEAVES: dict[str, npt.DTypeLike] = {
-    "leaf_value": np.float64,
-    "leaf_weight": np.float64,
-    "leaf_count": np.int64,
-}
+_INTEGERS_OF_SPLITS = ("split_feature", "decision_type", "left_child", "right_child", "internal_count")
+_FLOATS_OF_SPLITS = ("split_gain", "threshold", "internal_value", "internal_weight")
+_INTEGERS_OF_LEAVES = ("leaf_count",)
+_FLOATS_OF_LEAVES = ("leaf_value", "leaf_weight")
 #: The bit of a decision_type that says that the threshold is the number of a set of categories.
 _CATEGORICAL = 1
+#: Above it are the bit for missing values to the left, and two bits for the kind of missing values: 0, 1 or 2.
+_DECISION_TYPES = 12
+_LARGEST = 2**31 - 1
 
 
 def checked_text(text: str) -> str:
-    """Return the header and trees of a model's text, written anew from what was understood; raises where nothing is.
+    """Return a model's text, written anew from its checked numbers; raises where one is invalid.
 
-    Sizes of trees, which LightGBM trusts as offsets, and everything behind the trees are left out.
+    What predictions do not need is left out: sizes of trees, which LightGBM trusts as offsets, the ranges of features, and
+    everything after the trees. Features are called as LightGBM calls those without names.
     """
     trees, end, _ = text.partition("\nend of trees\n")
     expect(end, "its trees should have an end")
@@ -40,10 +44,19 @@ def checked_text(text: str) -> str:
         expect(fields[name] == value, f"{name} should be {value}")
     expect(fields["objective"] in _OBJECTIVES, "its objective should be binary")
     n_features = int(fields["max_feature_idx"]) + 1
-    for name in ("feature_names", "feature_infos"):
-        expect(len(fields[name].split(" ")) == n_features, f"{name} should be {n_features} words")
-    names = (*_FIXED, "max_feature_idx", "objective", "feature_names", "feature_infos")
-    lines = ["tree", *(f"{name}={fields[name]}" for name in names), ""]
+    # An honest number is no larger than the text, and LightGBM reserves memory for each feature.
+    expect(
+        len(fields["feature_names"].split(" ")) == n_features, f"feature_names should be {n_features} words"
+    )
+    lines = [
+        "tree",
+        *(f"{name}={value}" for name, value in _FIXED.items()),
+        f"max_feature_idx={n_features - 1}",
+        f"objective={fields['objective']}",
+        "feature_names=" + " ".join(f"Column_{number}" for number in range(n_features)),
+        "feature_infos=" + " ".join(["none"] * n_features),
+        "",
+    ]
     for number, block in enumerate(blocks):
         lines += [f"Tree={number}", *_checked_tree(_fields(block), n_features), ""]
     return "\n".join([*lines, "", "end of trees", ""])
@@ -54,32 +67,54 @@ def _fields(block: str) -> Fields:
 
 
 def _checked_tree(fields: Fields, n_features: int) -> Iterator[str]:
-    """Yield the lines of one tree, each number of which was looked at."""
-    leaves, sets = int(fields["num_leaves"]), int(fields["num_cat"])
-    expect(leaves >= 1 and sets >= 0, "a tree should have leaves")
+    """Yield the lines of one tree."""
+    leaves, n_sets = int(fields["num_leaves"]), int(fields["num_cat"])
+    expect(leaves >= 1 and n_sets >= 0, "a tree should have leaves")
+    expect(leaves > 1 or n_sets == 0, "a tree without splits should have no categories")
     expect(fields["is_linear"] == "0", "leaves should be constant")
-    yield from (f"num_leaves={leaves}", f"num_cat={sets}")
+    yield from (f"num_leaves={leaves}", f"num_cat={n_sets}")
     if leaves == 1:
-        yield f"leaf_value={float(_row(fields['leaf_value'], np.float64, 1)[0])!r}"
+        yield _line("leaf_value", _floats(fields, "leaf_value", 1))
     else:
-        lengths = {**dict.fromkeys(_OF_SPLITS, leaves - 1), **dict.fromkeys(_OF_LEAVES, leaves)}
-        kinds = {**_OF_SPLITS, **_OF_LEAVES}
-        rows = {name: _row(fields[name], kinds[name], length) for name, length in lengths.items()}
+        rows = _rows(fields, leaves)
         _branches(rows, leaves).check(n_features)
-        yield from (f"{name}={fields[name]}" for name in rows)
-        yield from _checked_sets(fields, rows, sets)
-    yield from ("is_linear=0", f"shrinkage={float(fields['shrinkage'])!r}", "")
+        kinds = rows["decision_type"]
+        expect(np.all((kinds >= 0) & (kinds < _DECISION_TYPES)), "a split should be of a known type")
+        rows |= _checked_sets(fields, rows, n_sets)
+        yield from (_line(name, row) for name, row in rows.items())
+    yield from ("is_linear=0", _line("shrinkage", _floats(fields, "shrinkage", 1)), "")
 
 
-def _row(text: str, kind: npt.DTypeLike, length: int) -> npt.NDArray[Any]:
-    values = np.array(text.split(), dtype=str).astype(kind)
-    expect(len(values) == length, f"a row should hold {length} numbers")
+def _rows(fields: Fields, leaves: int) -> dict[str, npt.NDArray[Any]]:
+    return {
+        **{name: _integers(fields, name, leaves - 1) for name in _INTEGERS_OF_SPLITS},
+        **{name: _floats(fields, name, leaves - 1) for name in _FLOATS_OF_SPLITS},
+        **{name: _integers(fields, name, leaves) for name in _INTEGERS_OF_LEAVES},
+        **{name: _floats(fields, name, leaves) for name in _FLOATS_OF_LEAVES},
+    }
+
+
+def _floats(fields: Fields, name: str, length: int) -> FloatVector:
+    values = np.array([float(word) for word in fields[name].split()])
+    expect(len(values) == length, f"{name} should hold {length} numbers")
     expect(np.isfinite(values).all(), "numbers should be finite")
     return values
 
 
-def _branches(rows: dict[str, npt.NDArray[Any]], leaves: int) -> Branches:
-    """Number splits 0, 1, ... and leaves behind them; LightGBM's own number of a leaf is -1, -2, ..."""
+def _integers(fields: Fields, name: str, length: int, largest: int = _LARGEST) -> IndexVector:
+    values = np.array([int(word) for word in fields[name].split()], dtype=np.int64)
+    expect(len(values) == length, f"{name} should hold {length} numbers")
+    expect(np.all(np.abs(values) <= largest), "whole numbers should not be so large")
+    return values
+
+
+def _line(name: str, values: npt.NDArray[Any]) -> str:
+    # `repr` has as many digits as a float needs to come back exactly.
+    return f"{name}={' '.join(map(repr, values.tolist()))}"
+
+
+def _branches(rows: Rows, leaves: int) -> Branches:
+    """Number splits 0, 1, ... and leaves after them; LightGBM's own number of a leaf is -1, -2, ..."""
     own = np.arange(leaves - 1, 2 * leaves - 1)
 
     def joined(child: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -91,13 +126,14 @@ def _branches(rows: dict[str, npt.NDArray[Any]], leaves: int) -> Branches:
     return Branches(feature, joined(rows["left_child"]), joined(rows["right_child"]))
 
 
-def _checked_sets(fields: Fields, rows: dict[str, npt.NDArray[Any]], sets: int) -> Iterator[str]:
-    """Yield the lines about sets of categories: bounds into one row of bits, 32 to a number."""
+def _checked_sets(fields: Fields, rows: Rows, n_sets: int) -> Rows:
+    """Return the rows about sets of categories: bounds into one row of bits, 32 to a number."""
     used = rows["threshold"][rows["decision_type"] % 2 == _CATEGORICAL]
-    expect(np.all((used >= 0) & (used < sets) & (used == np.floor(used))), "a set of categories is missing")
-    if sets:
-        bounds = _row(fields["cat_boundaries"], np.int64, sets + 1)
-        expect(bounds[0] == 0 and np.all(np.diff(bounds) > 0), "bounds of sets should rise from 0")
-        words = _row(fields["cat_threshold"], np.int64, int(bounds[-1]))
-        expect(np.all((words >= 0) & (words < 2**32)), "sets of categories should be 32 bits each")
-        yield from (f"{name}={fields[name]}" for name in ("cat_boundaries", "cat_threshold"))
+    expect(np.all((used >= 0) & (used < n_sets) & (used == np.floor(used))), "a set of categories is missing")
+    if not n_sets:
+        return {}
+    bounds = _integers(fields, "cat_boundaries", n_sets + 1)
+    expect(bounds[0] == 0 and np.all(np.diff(bounds) > 0), "bounds of sets should rise from 0")
+    words = _integers(fields, "cat_threshold", int(bounds[-1]), 2**32 - 1)
+    expect(np.all(words >= 0), "sets of categories should be 32 bits each")
+    return {"cat_boundaries": bounds, "cat_threshold": words}

@@ -1,5 +1,6 @@
 """Logistic regression."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pubench import (
+    DataSize,
     Float,
     FloatVector,
     Learner,
@@ -28,17 +30,17 @@ from pubench_plugins.learners.model_files import (
     reading,
     shares,
 )
-from pubench_plugins.learners.threads import by_rows
+from pubench_plugins.learners.thread_limits import by_rows
 
 _FORM = "pubench logistic 1"
 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """How values become numbers of one size; all arrays have the shape (n_features,).
+    """Standardisation of filled values and of missing-value flags; all arrays have the shape (n_features,).
 
     Attributes:
-        fill: what stands for a missing value, the feature's median.
+        fill: the value used for a missing one, the feature's median.
         centre, scale: mean and standard deviation of the filled values.
         missing_centre, missing_scale: the same of a flag that is 1 where a value is missing, else 0.
     """
@@ -50,7 +52,7 @@ class Scaling:
     missing_scale: FloatVector
 
     def apply(self, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Return the scaled values and, behind them, the scaled flags of all features: twice as many columns."""
+        """Return the scaled values and, after them, the scaled flags of all features: twice as many columns."""
         missing = np.isnan(values)
         filled = np.where(missing, self.fill, values)
         flags = (missing - self.missing_centre) / self.missing_scale
@@ -63,7 +65,7 @@ class Scaled:
 
     Attributes:
         scaling: of the rows.
-        columns: which columns of `Scaling.apply` are kept.
+        columns: the columns of `Scaling.apply` that are used.
         values: shape (n_rows, n_columns).
     """
 
@@ -115,9 +117,20 @@ class Logistic(Learner):
     name = "logistic"
     takes = Takes(missing=True)
     suffix = ".json"
-    # On standardised features with few positives: c = 1 gives AUC .965 on Credit Card and .813 on a part of APS,
-    # .01 gives .976 and .980, and simulated sets do not mind.
-    space = {"c": Float(1e-5, 10.0, default=0.01, log=True, help="inverse strength of the L2 penalty")}
+    space = {
+        "c": Float(
+            1e-5,
+            10.0,
+            default=0.01,
+            log=True,
+            derived=True,
+            help="inverse strength of the L2 penalty; as a derived default 0.5 / number of features",
+        )
+    }
+
+    def derive(self, size: DataSize) -> Mapping[str, float]:
+        """Return the penalty under which the log-odds of standardised features vary alike, however many these are."""
+        return {"c": min(max(0.5 / size.n_features, 1e-5), 10.0)}
 
     def prepare(self, X: Table, resources: Resources) -> Scaled:  # noqa: ARG002 - the contract's signature
         """Fill and standardise once."""

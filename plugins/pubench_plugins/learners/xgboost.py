@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pubench import (
+    Choice,
     Float,
     FloatVector,
     IndexVector,
@@ -24,9 +25,10 @@ from pubench import (
     Tags,
     Takes,
 )
+from pubench_plugins.learners.intercept import intercept
 from pubench_plugins.learners.model_files import check_columns, reading, shares
-from pubench_plugins.learners.threads import by_rows
-from pubench_plugins.learners.xgboost_ubjson import check_model
+from pubench_plugins.learners.thread_limits import by_rows
+from pubench_plugins.learners.xgboost_ubjson import checked_model
 
 if TYPE_CHECKING:
     import xgboost
@@ -35,10 +37,10 @@ _BINS = 64  # as good as 256 on all sets of benchmarks/learner_defaults.py, and 
 
 
 @dataclass(frozen=True, eq=False)
-class Binned:
-    """Rows in bins, for trainings side by side. Labels live inside a matrix, so each one at work has its own.
+class XGBoostBins:
+    """Rows in bins, for trainings side by side. Labels are part of a matrix, so each training has its own.
 
-    A matrix of all rows goes back to `idle` after a training: there are as many as were ever at work at once. Setting
+    A matrix of all rows goes back to `idle` after a training: there are as many as the largest number of parallel trainings. Setting
     its labels takes 1 ms at 200,000 x 30, making it 500 ms.
     """
 
@@ -49,10 +51,10 @@ class Binned:
 
     @contextmanager
     def tagged(self, tags: Tags, n_threads: int) -> Iterator["xgboost.QuantileDMatrix"]:
-        """Lend a matrix with these tags.
+        """Yield a matrix with these tags.
 
-        Rows of weight 0 stay in a matrix of all rows: their gradients and hessians are 0, so no sum, no leaf and no
-        start sees them. Where they are the most, a matrix without them is made: that is cheap then, and trains faster.
+        Rows of weight 0 stay in a matrix of all rows: their gradients and hessians are 0, so they have no
+        influence. Where they are the majority, a matrix without them is made: that is cheap then, and trains faster.
         """
         rows = tags.counted
         if 2 * len(rows) < self.X.n_rows:
@@ -72,7 +74,7 @@ class Binned:
         return self._matrix(self.X, n_threads)
 
     def _matrix(self, X: Table, n_threads: int) -> "xgboost.QuantileDMatrix":
-        with self.lock:  # XGBoost does not promise that cuts can be read by two at once
+        with self.lock:  # XGBoost does not guarantee that cuts can be read by two threads at once
             return _binned(X, n_threads, self.cuts)
 
 
@@ -95,13 +97,13 @@ def _label(data: "xgboost.QuantileDMatrix", tags: Tags, rows: IndexVector) -> "x
 
 @dataclass(frozen=True)
 class XGBoostModel(Model):
-    """An XGBoost booster that keeps to one thread: parts of the rows are predicted side by side."""
+    """An XGBoost booster with one thread: parts of the rows are predicted in parallel."""
 
     booster: "xgboost.Booster"
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray) -> "XGBoostModel":
-        """Return a model without what training left in memory; the same for a trained and a loaded one."""
+        """Return a model without the buffers of its training; the same for a trained and a loaded one."""
         import xgboost  # noqa: PLC0415
 
         booster = xgboost.Booster()
@@ -128,41 +130,58 @@ class XGBoostModel(Model):
 
 
 class XGBoost(Learner):
-    """Gradient-boosted trees by XGBoost, shallow for few positives; runs on CUDA too."""
+    """Gradient-boosted trees by XGBoost, by default shallow for few positives; runs on CUDA too.
+
+    Where trees start from one half, the intercept is corrected afterwards, so that it predicts P(positive).
+    """
 
     name = "xgboost"
     takes = Takes(missing=True, categorical=True)
     supports_cuda = True
     suffix = ".ubj"
-    # At few positives a row's hessian is about its chance to be positive: penalties are counted in positives.
+    # At few positives a row's hessian is about its chance to be positive: penalties are counted in positives. Starting from
+    # the average suits a large `l2`, starting from one half a small one; see `space` of LightGBM.
     space = {
         "trees": Int(20, 500, default=60, log=True, help="boosting rounds"),
         "learning_rate": Float(0.02, 0.5, default=0.15, log=True, help="shrinkage of each tree"),
-        "depth": Int(1, 8, default=3, help="depth of trees"),
-        "l2": Float(0.3, 300.0, default=10.0, log=True, help="L2 penalty on leaf values, in positives"),
+        "depth": Int(1, 16, default=3, help="depth of trees"),
+        "leaves": Int(2, 256, default=256, log=True, help="most leaves of a tree, within its depth"),
+        "l2": Float(0.001, 300.0, default=10.0, log=True, help="L2 penalty on leaf values, in positives"),
         "min_hessian": Float(
-            0.01, 30.0, default=1.0, log=True, help="expected positives that a leaf must hold"
+            0.001, 30.0, default=1.0, log=True, help="expected positives that a leaf must hold"
         ),
         "features": Float(0.1, 1.0, default=0.5, log=True, help="share of features per split"),
+        "tree_features": Float(
+            0.3, 1.0, default=1.0, help="share of features per tree, from which splits draw"
+        ),
+        "rows": Float(0.3, 1.0, default=1.0, help="share of rows per tree"),
+        "boost_from_average": Choice(
+            (False, True), default=True, help="start from the share of positives, not from one half"
+        ),
     }
 
-    def prepare(self, X: Table, resources: Resources) -> Binned:
-        """Bin the rows once; the first training takes over the matrix that this makes."""
+    def prepare(self, X: Table, resources: Resources) -> XGBoostBins:
+        """Bin the rows once; the first training uses the same matrix."""
         cuts = _binned(X, resources.n_threads)
-        return Binned(X, cuts, [cuts])
+        return XGBoostBins(X, cuts, [cuts])
 
-    def train(self, prepared: Binned, tags: Tags, seed: Seed, resources: Resources) -> XGBoostModel:
-        """Boost from the average, at its best where l2 is large against a row's hessian; see `space`."""
+    def train(self, prepared: XGBoostBins, tags: Tags, seed: Seed, resources: Resources) -> XGBoostModel:
+        """Boost on a matrix that holds these tags."""
         import xgboost  # noqa: PLC0415
 
+        depth, leaves = self.params["depth"], self.params["leaves"]
         params = {
             "objective": "binary:logistic",
             "learning_rate": self.params["learning_rate"],
             "max_bin": _BINS,
-            "max_depth": self.params["depth"],
+            "max_depth": depth,
+            **({"grow_policy": "lossguide", "max_leaves": leaves} if leaves < 2**depth else {}),
             "min_child_weight": self.params["min_hessian"],
             "reg_lambda": self.params["l2"],
             "colsample_bynode": self.params["features"],
+            "colsample_bytree": self.params["tree_features"],
+            "subsample": self.params["rows"],
+            **({} if self.params["boost_from_average"] else {"base_score": 0.5}),
             "device": resources.device,
             "nthread": resources.n_threads,
             "seed": seed.integer(),
@@ -170,30 +189,43 @@ class XGBoost(Learner):
         }
         with prepared.tagged(tags, resources.n_threads) as data:
             booster = xgboost.train(params, data, num_boost_round=self.params["trees"])
+            if not self.params["boost_from_average"]:
+                booster.set_param({"base_score": _base_score(booster, data)})
         return XGBoostModel.from_bytes(booster.save_raw("ubj"))
 
     @classmethod
     def load(cls, path: Path) -> XGBoostModel:
-        """Read XGBoost's universal binary JSON after a look at every tree."""
+        """Read XGBoost's universal binary JSON after a check of every tree."""
         import xgboost  # noqa: PLC0415
 
         with reading(path, "an XGBoost model", xgboost.core.XGBoostError):
-            data = path.read_bytes()
-            check_model(data)
-            return XGBoostModel.from_bytes(data)
+            return XGBoostModel.from_bytes(checked_model(path.read_bytes()))
 
     @classmethod
     def cuda_problem(cls) -> str | None:
-        """Try a tree on CUDA and ask where it ran: XGBoost falls back to the CPU by itself."""
+        """Train a tree on CUDA and read its device: XGBoost falls back to the CPU by itself."""
         import xgboost  # noqa: PLC0415
 
         if not xgboost.build_info().get("USE_CUDA"):
             return "this build of xgboost has no CUDA"
         data = xgboost.DMatrix(np.arange(40.0).reshape(-1, 1), label=np.arange(40) % 2)
         try:
-            with warnings.catch_warnings(action="ignore"):  # it warns of the very thing that is asked here
+            with warnings.catch_warnings(action="ignore"):  # it warns of a missing GPU, which is tested here
                 booster = xgboost.train({"device": "cuda", "verbosity": 0}, data, num_boost_round=1)
         except xgboost.core.XGBoostError as error:
             return str(error).partition("\n")[0]
         device = json.loads(booster.save_config())["learner"]["generic_param"]["device"]
         return None if device.startswith("cuda") else "no GPU found"
+
+
+def _base_score(booster: "xgboost.Booster", data: "xgboost.QuantileDMatrix") -> float:
+    """Return the base score at which a booster that started from one half predicts the share of positives.
+
+    XGBoost holds the scores of its training rows: no tree is walked.
+    """
+    from scipy.special import expit  # noqa: PLC0415
+
+    raw = np.asarray(booster.predict(data, output_margin=True), dtype=np.float64)
+    labels, weight = (part.astype(np.float64) for part in (data.get_label(), data.get_weight()))
+    # XGBoost stores a float32, which has to lie between 0 and 1.
+    return float(np.clip(expit(intercept(raw, labels, weight)), 1e-30, 1 - 1e-7))

@@ -29,7 +29,7 @@ class Bags:
 
     Attributes:
         trainer: what trained them; its `X` holds the rows.
-        rows: a vector of row numbers for each member, ascending; the labelled rows stand in all of them.
+        rows: a vector of row numbers for each member, ascending; the labelled rows are in all of them.
     """
 
     trainer: Trainer
@@ -41,7 +41,7 @@ class FittedBagging(FittedEnsemble):
     """The ensemble, and its bags.
 
     Attributes:
-        bags: what members were trained on; None in a model that was read from files.
+        bags: the rows that members were trained on; None in a model that was read from files.
     """
 
     bags: Bags | None = None
@@ -49,7 +49,7 @@ class FittedBagging(FittedEnsemble):
     def out_of_bag(self, resources: Resources) -> FloatVector:
         """Return for each training row the mean over members that were not trained on it: the transductive score.
 
-        Shape (n_rows,); NaN for rows that stand in every bag, as labelled ones do.
+        Shape (n_rows,); NaN for rows that are in every bag, as labelled ones do.
 
         Raises:
             DataError: the model was read from files, which do not hold the training rows.

@@ -39,14 +39,14 @@ class ElkanWeighted(Method):
     space = CHANCE_SPACE
 
     def fit(self, data: PUData, parts: Parts, seed: Seed, resources: Resources) -> FittedEnsemble:
-        """Weigh rows by scores out of fold, and train once on all of them."""
+        """Weight rows by scores out of fold, and train once on all of them."""
         trainer = parts.trainer(data.X, resources)
         g = out_of_fold(trainer, data, self.params["folds"], seed.child("g"), resources.part(0.0, 0.8))
         c = labelling_chance(data.s, g, self.params["estimator"])
         share = np.where(data.s, 1.0, positive_share(g, c))
         if np.all(share == 1):
             raise NotApplicableError(
-                "No unlabeled row looks less positive than labelled ones do; none is left as negative."
+                "No unlabeled row scores below the labelled ones; none is left as negative."
             )
         model = trainer.train(Tags(share), seed, resources)
         decided = {"c": c, "expected_positives": float(share.sum())}

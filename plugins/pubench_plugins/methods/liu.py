@@ -23,18 +23,18 @@ from pubench import (
     Tags,
     Trainer,
 )
-from pubench_plugins.methods.spies import Spying, reliable_negatives
+from pubench_plugins.methods.reliable_negatives import SpyDraws, reliable_negatives
 
-#: The first classifier is kept if the last one takes more than this share of the labelled rows for negative.
+#: The first classifier is selected if the last one takes more than this share of the labelled rows for negative.
 _MOST_REJECTED = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class FittedLiu(FittedEnsemble):
-    """The classifier that was kept, and where it began.
+    """The selected classifier, and its reliable negatives.
 
     Attributes:
-        reliable_negatives: row numbers, ascending, of the negatives that the spies found; None in a model that was read
+        reliable_negatives: ascending row numbers of the negatives that score below the spies; None in a model that was read
             from files.
     """
 
@@ -53,7 +53,6 @@ class Liu(Method):
     """Two steps: spies find reliable negatives, and a classifier adds to them what it takes for negative."""
 
     name = "liu"
-    searched = False  # trains a dozen times
     space = {
         "spies": Float(0.05, 0.5, default=0.15, help="share of labelled rows that spy at a time"),
         "tolerance": Float(
@@ -73,22 +72,22 @@ class Liu(Method):
     def fit(self, data: PUData, parts: Parts, seed: Seed, resources: Resources) -> FittedLiu:
         """Send spies, then classify until nothing moves; keep the first classifier if the last one went astray."""
         trainer = parts.trainer(data.X, resources)
-        spying = Spying(self.params["spies"], self.params["tolerance"], self.params["folds"])
+        spying = SpyDraws(self.params["spies"], self.params["tolerance"], self.params["folds"])
         reliable = reliable_negatives(trainer, data, spying, seed.child("step-1"), resources.part(0.0, 0.6))
         steps = list(self._second_step(trainer, data, reliable, seed.child("step-2"), resources))
-        kept = steps[-1]
+        selected = steps[-1]
         labelled = trainer.X.take(np.flatnonzero(data.s))
-        if np.mean(kept.model.predict(labelled, resources) < kept.cut) > _MOST_REJECTED:
-            kept = steps[0]
-        positive = kept.model.predict(trainer.X, resources) >= kept.cut
+        if np.mean(selected.model.predict(labelled, resources) < selected.cut) > _MOST_REJECTED:
+            selected = steps[0]
+        positive = selected.model.predict(trainer.X, resources) >= selected.cut
         decided = {
             "reliable_negatives": len(reliable),
             "iterations": len(steps),
-            "kept": "last" if kept is steps[-1] else "first",
+            "kept": "last" if selected is steps[-1] else "first",
             # No estimate of how many positives there are: at even odds many negatives are among them.
             "classified_positive": int(positive.sum()),
         }
-        return FittedLiu(Ensemble.of(trainer, [kept.model], resources), decided, reliable)
+        return FittedLiu(Ensemble.of(trainer, [selected.model], resources), decided, reliable)
 
     def load(self, folder: Path, parts: Parts) -> FittedLiu:
         """Read back what `FittedLiu.save` wrote."""

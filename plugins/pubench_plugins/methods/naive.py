@@ -1,4 +1,4 @@
-"""The naive method: take unlabeled for negative."""
+"""The naive method: unlabeled rows count as negative."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""nnPU: a net that descends on an estimate of the risk which stays non-negative (Kiryo et al. 2017)."""
+"""nnPU: a net that minimises a non-negative estimate of the PU risk (Kiryo et al. 2017)."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,20 +21,19 @@ from pubench import (
     holdout,
 )
 from pubench_plugins.learners.model_files import expect
-from pubench_plugins.methods.embedded import EmbeddedFit
+from pubench_plugins.methods.class_prior import PRIOR_SPACE, resolve_prior
+from pubench_plugins.methods.embedded_method import EmbeddedFit, fit_embedding
 from pubench_plugins.methods.nnpu_nets import ARCHITECTURES, Net
-from pubench_plugins.methods.nnpu_training import Descent, on_device, train_net
-from pubench_plugins.methods.prior import PRIOR_SPACE, resolve_prior
-from pubench_plugins.methods.rows import fit_embedding
+from pubench_plugins.methods.nnpu_training import NetTraining, on_device, train_net
 
 _NET = "net.npy"
-#: The share of rows, labelled and unlabeled alike, that decides between nets.
+#: The share of rows, labelled and unlabeled alike, by which a net is selected.
 _HELD_OUT = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class FittedNNPU(EmbeddedFit):
-    """A trained net, which is what scores, and what rows go through before."""
+    """A trained net, and the embedding of its rows."""
 
     method = "nnpu"
 
@@ -82,13 +81,18 @@ class NNPU(Method):
         # 100 epochs of Credit Card, the larger public set of the paper, are 1000 steps: nothing is cut there. At 1.4
         # million rows they are 4600, and `mlp` alone would take over an hour on two cores.
         "steps": Int(
-            1, 1_000_000, default=1000, log=True, tuned=False, help="at most so many, whatever `epochs` is"
+            1,
+            1_000_000,
+            default=1000,
+            log=True,
+            tuned=False,
+            help="largest number of steps, whatever `epochs` is",
         ),
     }
 
     def fit(self, data: PUData, parts: Parts, seed: Seed, resources: Resources) -> FittedNNPU:
         """Find the prior, choose a net if none is named, and train it on all rows."""
-        on_device(resources.device)  # says at once what is missing
+        on_device(resources.device)  # raises at once if JAX or the device is missing
         prior = resolve_prior(self.params, data, parts, seed, resources.part(0.0, 0.1))
         embedding = fit_embedding(data.X)
         embedded = PUData(embedding.transform(data.X), data.s)
@@ -104,26 +108,26 @@ class NNPU(Method):
         return FittedNNPU.load(folder)
 
     @property
-    def descent(self) -> Descent:
+    def descent(self) -> NetTraining:
         """How nets are trained."""
         names = ("risk", "beta", "gamma", "learning_rate", "decay", "batch", "epochs", "steps")
-        return Descent(**{name: self.params[name] for name in names})
+        return NetTraining(**{name: self.params[name] for name in names})
 
     def _best(self, data: PUData, prior: float, seed: Seed, resources: Resources) -> dict[str, Json]:
-        """Return which net ranks held-out rows best, by AUL_PU, and what each of them reached.
+        """Return the net that ranks held-out rows best, by AUL_PU, and the AUL_PU of each.
 
-        Not by the held-out risk: a net that calls every row negative has a risk of pi, next to nothing at one positive
-        in a thousand, however it ranks them; and scores are used for their ranking.
+        Not by the held-out risk: a net that calls every row negative has a risk of pi, almost 0 at one positive in
+        a thousand, however it ranks them; and scores are used for their ranking.
         """
         try:
             split = holdout(data.s, _HELD_OUT, seed)
         except DataError as error:
             raise NotApplicableError(f"{error} Name a net, such as net = mlp.") from error
-        kept, held_out = data.take(split.train), data.take(split.test)
+        training, held_out = data.take(split.train), data.take(split.test)
         reached: dict[str, Json] = {}
         for number, name in enumerate(ARCHITECTURES):
             part = resources.part(number / len(ARCHITECTURES), (number + 1) / len(ARCHITECTURES))
-            net = self._train(name, kept, prior, seed, part)
+            net = self._train(name, training, prior, seed, part)
             outputs = net.outputs(held_out.X.values, resources)
             reached[name] = aul_pu_score(held_out.s, Scores(outputs).values)
         best = max(ARCHITECTURES, key=lambda name: float(str(reached[name])))

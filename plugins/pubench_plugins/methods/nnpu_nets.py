@@ -1,4 +1,4 @@
-"""The nets of nnPU, trained: layers in NumPy, which score and are saved without JAX."""
+"""Trained nets of nnPU: layers in NumPy, which score and are saved without JAX."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from pubench import DataError, FloatVector, Json, Resources
 from pubench_plugins.learners.model_files import expect, reading
-from pubench_plugins.methods.rows import Matrix, in_blocks
+from pubench_plugins.methods.embedded_method import Matrix, in_blocks
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """What lies between the features and the one output.
+    """The layers between the features and the one output.
 
     Attributes:
         hidden: the widths of the hidden layers, each followed by ReLU.
@@ -41,7 +41,7 @@ _MOST_WIDTH, _MOST_LAYERS = 10_000_000, 100
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class NetLayer:
     """x -> x W + b.
 
     Attributes:
@@ -57,15 +57,15 @@ class Layer:
 class Net:
     """A trained net of float32 layers with ReLU between them, batch normalisation folded into them; one output."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[NetLayer, ...]
 
     def outputs(self, values: Matrix, resources: Resources) -> FloatVector:
         """Return g(x) for each row of `values`; it depends on that row alone.
 
-        Computed in float64: in float32 BLAS adds in an order that depends on the place of a row in its block.
+        Computed in float64: in float32 BLAS adds in an order that depends on the position of a row in its block.
         """
         wide = [
-            Layer(layer.weight.astype(np.float64), layer.bias.astype(np.float64)) for layer in self.layers
+            NetLayer(layer.weight.astype(np.float64), layer.bias.astype(np.float64)) for layer in self.layers
         ]
         return in_blocks(lambda block: _forward(wide, block.astype(np.float64)), values, resources)
 
@@ -100,18 +100,18 @@ class Net:
         return cls(tuple(_layer(part, shape) for part, shape in zip(parts, shapes, strict=True)))
 
 
-def _forward(layers: Sequence[Layer], values: Matrix) -> Matrix:
+def _forward(layers: Sequence[NetLayer], values: Matrix) -> Matrix:
     *hidden, last = layers
-    with np.errstate(over="ignore", invalid="ignore"):  # whoever takes the outputs refuses what is not finite
+    with np.errstate(over="ignore", invalid="ignore"):  # `Scores` refuses outputs that are not finite
         for layer in hidden:
             values = np.maximum(values @ layer.weight + layer.bias, 0)
         # Not `@`: a product with a vector adds in another order at the end of a block.
         return np.asarray(np.einsum("ij,j->i", values, last.weight[:, 0]) + last.bias[0])
 
 
-def _layer(numbers: Matrix, shape: tuple[int, int]) -> Layer:
+def _layer(numbers: Matrix, shape: tuple[int, int]) -> NetLayer:
     split = shape[0] * shape[1]
-    return Layer(numbers[:split].reshape(shape), numbers[split:])
+    return NetLayer(numbers[:split].reshape(shape), numbers[split:])
 
 
 def _shapes(widths: object, path: Path) -> Sequence[tuple[int, int]]:
@@ -121,5 +121,5 @@ def _shapes(widths: object, path: Path) -> Sequence[tuple[int, int]]:
         or not all(type(width) is int and 1 <= width <= _MOST_WIDTH for width in widths)
         or widths[-1] != 1
     ):
-        raise DataError(f"The widths of the net beside {path} are no widths; the model is damaged.")
+        raise DataError(f"The widths of the net beside {path} are invalid; the model is damaged.")
     return list(pairwise(widths))

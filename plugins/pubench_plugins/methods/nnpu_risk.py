@@ -1,4 +1,4 @@
-"""The risks of nnPU and what a training step descends on: plain formulas, for NumPy and for JAX alike.
+"""The risks of nnPU and the objective of a training step: plain formulas, for NumPy and for JAX alike.
 
 Kiryo et al. 2017, "Positive-Unlabeled Learning with Non-Negative Risk Estimator", and for the imbalanced one Su et al.
 2021, "Positive-Unlabeled Learning from Imbalanced Data". Outputs g are real numbers; the loss is that of the sigmoid,
@@ -13,8 +13,8 @@ Module: TypeAlias = Any
 RiskName: TypeAlias = Literal["nnpu", "imbalanced"]
 
 
-class Risk(NamedTuple):
-    """What a batch says about the risk of the positive class and of the negative one; the second may be negative."""
+class RiskTerms(NamedTuple):
+    """A batch's estimates of the risk of the positive class and of the negative one; the second may be negative."""
 
     positive: Array
     negative: Array
@@ -25,12 +25,12 @@ def sigmoid_loss(outputs: Array, xp: Module) -> Array:
     return (1 - xp.tanh(outputs / 2)) / 2
 
 
-def pu_risk(name: RiskName, positive: Array, unlabeled: Array, prior: Array, xp: Module) -> Risk:
+def pu_risk(name: RiskName, positive: Array, unlabeled: Array, prior: Array, xp: Module) -> RiskTerms:
     """Return the two risks of a batch.
 
     R+ = pi mean_P l(g)    and    R- = mean_U l(-g) - pi mean_P l(-g)
 
-    "imbalanced" judges as if both classes were as frequent: R+ / (2 pi) and R- / (2 (1 - pi)).
+    "imbalanced" weights both classes alike: R+ / (2 pi) and R- / (2 (1 - pi)).
 
     Args:
         name: which of the two.
@@ -42,14 +42,13 @@ def pu_risk(name: RiskName, positive: Array, unlabeled: Array, prior: Array, xp:
     on_positives = xp.mean(sigmoid_loss(positive, xp))
     rest = xp.mean(sigmoid_loss(-unlabeled, xp)) - prior * xp.mean(sigmoid_loss(-positive, xp))
     if name == "imbalanced":
-        return Risk(on_positives / 2, rest / (2 * (1 - prior)))
-    return Risk(prior * on_positives, rest)
+        return RiskTerms(on_positives / 2, rest / (2 * (1 - prior)))
+    return RiskTerms(prior * on_positives, rest)
 
 
-def step_objective(risk: Risk, beta: float, gamma: float, xp: Module) -> Array:
-    """Return what one step descends on: R+ + R-, or -gamma R- alone where R- is below -beta.
+def step_objective(risk: RiskTerms, beta: float, gamma: float, xp: Module) -> Array:
+    """Return the objective of one step: R+ + R-, or -gamma R- alone where R- is below -beta.
 
-    A negative class can not have a negative risk: there the net has begun to learn single rows by heart, and the step
-    goes back up R-.
+    The risk of a class cannot be negative: there the net overfits single rows, and the step increases R- again.
     """
     return xp.where(risk.negative < -beta, -gamma * risk.negative, risk.positive + risk.negative)

@@ -2,14 +2,14 @@
 
     rows -> batches, each with its share of positives -> steps of Adam, some at a time -> layers in NumPy
 
-What a step needs beside the rows, some ten times the outputs of a layer, is taken from the system anew with each call of
-compiled code. A call that takes `_STEPS` steps at once was measured to spend a quarter less time on each of them.
+The memory of a step, some ten times the outputs of a layer, is allocated in each call of compiled code. Calls of `_STEPS`
+steps were measured to spend a quarter less time on each of them.
 
 All randomness is drawn with NumPy from a `Seed`: first weights and batches stay the same with every version of JAX.
 
 JAX has one pool of threads for the whole process, as large as the process has cores when JAX is first used, and nothing
 that limits one computation: XLA's own switch `xla_cpu_multi_thread_eigen` was measured to change nothing. So
-`Resources.n_threads` can not be kept here; whoever starts the process can, by giving it fewer cores (`taskset`).
+`Resources.n_threads` has no effect here; limit the cores of the process instead (`taskset`).
 """
 
 from collections.abc import Callable, Iterator
@@ -23,32 +23,32 @@ import numpy as np
 import numpy.typing as npt
 
 from pubench import IndexVector, NotApplicableError, Resources, Seed
-from pubench_plugins.methods.nnpu_nets import Architecture, Layer, Net
+from pubench_plugins.methods.embedded_method import Matrix
+from pubench_plugins.methods.nnpu_nets import Architecture, Net, NetLayer
 from pubench_plugins.methods.nnpu_risk import RiskName, pu_risk, step_objective
-from pubench_plugins.methods.rows import Matrix
 
 #: A tree of arrays of JAX: lists and dictionaries.
 Tree: TypeAlias = Any
 Outputs: TypeAlias = "tuple[Any, list[dict[str, Any]]]"
 
-#: How many steps are taken between two reports of progress.
+#: Number of steps between two reports of progress.
 _STEPS = 10
-#: Of batch normalisation: what keeps the divisor off 0, and how much of its running figures a step keeps.
-_EPSILON, _KEPT = 2e-5, 0.9
+#: Of batch normalisation: a constant that keeps the divisor above 0, and the momentum of the running statistics.
+_EPSILON, _MOMENTUM = 2e-5, 0.9
 
 
 @dataclass(frozen=True)
-class Descent:
-    """How a net is trained.
+class NetTraining:
+    """Parameters of the training of a net.
 
     Attributes:
-        risk: which risk is descended on.
-        beta, gamma: below -beta the risk of the negatives is climbed, by gamma; see `step_objective`.
+        risk: the risk that is minimised.
+        beta, gamma: below -beta the risk of the negatives is increased, by gamma; see `step_objective`.
         learning_rate: of Adam.
         decay: L2: this times each weight is added to its gradient, before Adam scales it.
         batch: rows of a batch.
-        epochs: how often all rows are seen.
-        steps: at most so many steps, in whatever epoch.
+        epochs: number of passes over all rows.
+        steps: the largest number of steps, however many epochs.
     """
 
     risk: RiskName = "nnpu"
@@ -61,23 +61,23 @@ class Descent:
     steps: int = 1000
 
     def n_steps(self, s: npt.NDArray[np.bool_]) -> int:
-        """Return how many steps training on rows with these labels takes."""
+        """Return the number of steps of training on rows with these labels."""
         return min(self.steps, self.epochs * _per_epoch(s, self.batch))
 
 
 def batches(s: npt.NDArray[np.bool_], size: int, seed: Seed) -> Iterator[tuple[IndexVector, IndexVector]]:
     """Yield row numbers of labelled and of unlabeled rows, batch after batch, without end.
 
-    Each batch has its share of either kind, at least one row, and all have the same shape, because JAX compiles for
-    one. An epoch shuffles each kind and deals it out; where that does not come out even, its last batch is filled up
-    with rows of its first. Without that most batches would have no positive at one in a thousand rows.
+    Each batch has its share of each kind, at least one row, and all have the same shape, because JAX compiles for
+    one. An epoch shuffles each kind and divides it; where that leaves a remainder, its last batch is completed with
+    rows of its first. Without that most batches would have no positive at one in a thousand rows.
     """
     count = _per_epoch(s, size)
     kinds = {"labelled": np.flatnonzero(s), "unlabeled": np.flatnonzero(~s)}
     epoch = 0
     while True:
         generator = seed.child("epoch", epoch).generator()
-        labelled, unlabeled = (_dealt(generator.permutation(rows), count) for rows in kinds.values())
+        labelled, unlabeled = (_divided(generator.permutation(rows), count) for rows in kinds.values())
         yield from zip(labelled, unlabeled, strict=True)
         epoch += 1
 
@@ -86,7 +86,7 @@ def _per_epoch(s: npt.NDArray[np.bool_], size: int) -> int:
     return -(-len(s) // size)
 
 
-def _dealt(shuffled: IndexVector, count: int) -> IndexVector:
+def _divided(shuffled: IndexVector, count: int) -> IndexVector:
     return np.resize(shuffled, (count, -(-len(shuffled) // count)))
 
 
@@ -95,13 +95,13 @@ def train_net(
     values: Matrix,
     s: npt.NDArray[np.bool_],
     prior: float,
-    descent: Descent,
+    descent: NetTraining,
     seed: Seed,
     resources: Resources,
 ) -> Net:
     """Train on embedded rows: shape (n_rows, n_features), float32.
 
-    Beside the rows, twice, it holds one batch and what its layers put out.
+    It holds the rows twice, one batch, and the outputs of its layers.
 
     Args:
         architecture: of the net.
@@ -110,7 +110,7 @@ def train_net(
         prior: the share of positives among the unlabeled rows.
         descent: how.
         seed: decides first weights and batches.
-        resources: its device is used, and told of progress.
+        resources: for its device and progress.
 
     Raises:
         NotApplicableError: JAX is not installed or sees no such device, or a weight is no longer finite.
@@ -121,13 +121,13 @@ def train_net(
         state = (weights, running, start(weights))
         rows, wait = _on_device(values)
         n_steps = descent.n_steps(s)
-        dealt = batches(s, descent.batch, seed)
+        all_batches = batches(s, descent.batch, seed)
         for done in range(0, n_steps, _STEPS):
-            some = list(islice(dealt, min(_STEPS, n_steps - done)))
-            labelled, unlabeled = (np.stack(kind) for kind in zip(*some, strict=True))
-            # Waits: a call alone returns before its steps are taken, and progress would be told of plans.
+            chunk = list(islice(all_batches, min(_STEPS, n_steps - done)))
+            labelled, unlabeled = (np.stack(kind) for kind in zip(*chunk, strict=True))
+            # Waits: a call returns before its steps are done, and progress would be too early.
             state = wait(advance(state, rows, labelled, unlabeled, np.float32(prior)))
-            resources.progress((done + len(some)) / n_steps)
+            resources.progress((done + len(chunk)) / n_steps)
         net = _folded(*state[:2])
     if not all(np.isfinite(part).all() for layer in net.layers for part in (layer.weight, layer.bias)):
         raise NotApplicableError("The training of nnPU diverged on this data; choose a lower learning_rate.")
@@ -154,7 +154,7 @@ def on_device(device: str) -> AbstractContextManager[object]:
 
 
 def _first(architecture: Architecture, n_features: int, seed: Seed) -> tuple[Tree, Tree]:
-    """Return first weights, normal with variance 1 / n_inputs, and the running figures of batch normalisation."""
+    """Return first weights, normal with variance 1 / n_inputs, and the running statistics of batch normalisation."""
     generator = seed.generator()
     widths = [n_features, *architecture.hidden, 1]
     weights: list[dict[str, Matrix]] = []
@@ -171,15 +171,15 @@ def _first(architecture: Architecture, n_features: int, seed: Seed) -> tuple[Tre
 
 
 def _on_device(values: Matrix) -> tuple[Any, Callable[[Tree], Tree]]:
-    """Return the rows where JAX computes, and what waits for its results."""
+    """Return the rows on JAX's device, and a function that waits for its results."""
     import jax  # noqa: PLC0415 - heavy imports happen when used
 
     return jax.numpy.asarray(values), jax.block_until_ready
 
 
 @cache
-def _compiled(descent: Descent) -> tuple[Callable[[Tree], Tree], Callable[..., tuple[Tree, Tree, Tree]]]:
-    """Return what makes the optimiser's first state, and what takes some steps; compiled once for each shape."""
+def _compiled(descent: NetTraining) -> tuple[Callable[[Tree], Tree], Callable[..., tuple[Tree, Tree, Tree]]]:
+    """Return functions for the optimiser's first state and for some steps; compiled once for each shape."""
     import jax  # noqa: PLC0415 - heavy imports happen when used
     import jax.numpy as jnp  # noqa: PLC0415
     import optax  # noqa: PLC0415
@@ -200,8 +200,10 @@ def _compiled(descent: Descent) -> tuple[Callable[[Tree], Tree], Callable[..., t
                 weights, rows[batch], labelled.shape[1], prior
             )
             updates, moments = adam.update(gradient, moments, weights)
-            kept = jax.tree.map(lambda old, new: _KEPT * old + (1 - _KEPT) * new, running, figures)
-            return (optax.apply_updates(weights, updates), kept, moments), None
+            averaged = jax.tree.map(
+                lambda old, new: _MOMENTUM * old + (1 - _MOMENTUM) * new, running, figures
+            )
+            return (optax.apply_updates(weights, updates), averaged, moments), None
 
         after: tuple[Tree, Tree, Tree]
         after, _ = jax.lax.scan(step, state, jnp.concatenate([labelled, unlabeled], axis=1))
@@ -222,7 +224,7 @@ def forward(weights: Tree, values: Any) -> Outputs:
             # Both figures from one pass over the outputs, which are too many for the processor's caches.
             mean = jnp.mean(values, axis=0)
             var = jnp.maximum(jnp.mean(values * values, axis=0) - mean * mean, 0)
-            # New rows are normalised by the variance of the population, which a batch's own falls short of.
+            # New rows are normalised by the variance of the population, which is larger than a batch's own.
             figures.append({"mean": mean, "var": var * (len(values) / max(1, len(values) - 1))})
             scale = layer["gain"] / jnp.sqrt(var + _EPSILON)
             values, shift = values * scale, layer["bias"] - mean * scale
@@ -233,16 +235,16 @@ def forward(weights: Tree, values: Any) -> Outputs:
 
 
 def _folded(weights: Tree, running: Tree) -> Net:
-    """Return the net for new rows: the running figures become a part of weights and biases."""
+    """Return the net for new rows: the running statistics become a part of weights and biases."""
     figures = iter(running)
     return Net(tuple(_fold(layer, next(figures) if "gain" in layer else None) for layer in weights))
 
 
-def _fold(layer: dict[str, Any], figures: dict[str, Any] | None) -> Layer:
+def _fold(layer: dict[str, Any], figures: dict[str, Any] | None) -> NetLayer:
     weight, bias = (np.asarray(layer[name], dtype=np.float64) for name in ("weight", "bias"))
     if figures is not None:
         scale = np.asarray(layer["gain"], dtype=np.float64) / np.sqrt(
             np.asarray(figures["var"], dtype=np.float64) + _EPSILON
         )
         weight, bias = weight * scale, bias - np.asarray(figures["mean"], dtype=np.float64) * scale
-    return Layer(weight.astype(np.float32), bias.astype(np.float32))
+    return NetLayer(weight.astype(np.float32), bias.astype(np.float32))

@@ -1,4 +1,4 @@
-"""The oracle: what the learner reaches when nothing is hidden."""
+"""The oracle: the learner trained on all true labels, a ceiling."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ class Oracle(Method):
     wants_all_labels = True
 
     def fit(self, data: PUData, parts: Parts, seed: Seed, resources: Resources) -> FittedEnsemble:
-        """Train the learner once on the labels as they are; whoever evaluates hands out complete ones."""
+        """Train the learner once on the labels as they are; an evaluation passes complete ones."""
         trainer = parts.trainer(data.X, resources)
         model = trainer.train(Tags(data.s.astype(np.float64)), seed, resources)
         decided = {"expected_positives": float(data.n_labelled)}

@@ -8,6 +8,7 @@ from pubench import (
     FittedEnsemble,
     Float,
     Int,
+    KChoice,
     Kind,
     Method,
     Parts,
@@ -31,6 +32,11 @@ class FittedProbTagging(FittedEnsemble):
 
     related: Related | None = None
 
+    @property
+    def k_choice(self) -> KChoice | None:
+        """That of the similarity."""
+        return None if self.related is None else self.related.similarity.k_choice
+
 
 class ProbTagging(Method):
     """Unlabeled rows become positives with a chance that is their similarity to labelled ones; mean of many models."""
@@ -42,7 +48,7 @@ class ProbTagging(Method):
         "scaling": Choice(
             ("standard", "robust", "quantile", "none"),
             default="standard",
-            dear=True,
+            expensive=True,
             help="of features, before any distance",
         ),
         "tags": Choice(("drawn", "soft"), default="drawn", help="tag by chance, or by share as a soft label"),

@@ -18,15 +18,14 @@ from pubench import (
     Table,
 )
 from pubench_plugins.learners.model_files import expect, floats
-from pubench_plugins.methods.embedded import EmbeddedFit
-from pubench_plugins.methods.prior import PRIOR_SPACE, resolve_prior
-from pubench_plugins.methods.pu_auc_moments import Basis, Matrix
+from pubench_plugins.methods.class_prior import PRIOR_SPACE, resolve_prior
+from pubench_plugins.methods.embedded_method import EmbeddedFit, fit_embedding, in_blocks
+from pubench_plugins.methods.pu_auc_risk import Basis, Matrix
 from pubench_plugins.methods.pu_auc_validation import Validation
-from pubench_plugins.methods.rows import fit_embedding, in_blocks
 
 #: Widths of Gaussians to choose between, in median distances between centres.
 WIDTHS = (2.0, 1.0, 1 / 2, 1 / 4, 1 / 8)
-#: No median distance of embedded rows is beyond these; their squares are neither 0 nor infinite.
+#: Bounds of a median distance of embedded rows; their squares are neither 0 nor infinite.
 _NARROWEST, _WIDEST = 1e-60, 1e60
 
 
@@ -75,7 +74,7 @@ def _read_basis(centres: object, sigma: object, n_features: int) -> Basis:
     if centres is None:
         return Basis(None, width)
     expect(isinstance(centres, list) and centres, "there should be centres")
-    assert isinstance(centres, list)  # noqa: S101 - tells mypy what the line above made sure of
+    assert isinstance(centres, list)  # noqa: S101 - for mypy: the line above checks it
     return Basis(np.stack([floats(centre, n_features) for centre in centres]), width)
 
 
@@ -87,7 +86,9 @@ class PUAUC(Method):
     needs_prior = True
     space = {
         **PRIOR_SPACE,
-        "basis": Choice(("gaussian", "linear"), default="gaussian", help="what scores are a sum of"),
+        "basis": Choice(
+            ("gaussian", "linear"), default="gaussian", help="functions whose weighted sum is the score"
+        ),
         "centres": Int(
             10,
             2000,

@@ -19,21 +19,21 @@ from pubench import (
     blas_threads,
     stratified_folds,
 )
-from pubench_plugins.methods.pu_auc_moments import Basis, Matrix, Moments, pu_auc_quadratic, pu_auc_risk
+from pubench_plugins.methods.pu_auc_risk import Basis, Matrix, Moments, pu_auc_quadratic, pu_auc_risk
 
 Result = TypeVar("Result")
 
-#: Penalties to choose between, the strongest first: of those that do equally well it wins.
+#: Penalties to choose from, the strongest first: it wins ties.
 PENALTIES = tuple(np.logspace(1, -3, 10).tolist())
 _FOLDS = 5
 #: Each training part needs two labelled rows: R_PP is about pairs of them.
 _FEWEST_LABELLED = 3
-#: A thread holds so many values of phi at a time.
+#: Number of values of phi that a thread holds at a time.
 _BLOCK_VALUES = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class PUFold:
     """Row numbers of a part of the table, the labelled ones and the others; at least one of each."""
 
     labelled: IndexVector
@@ -56,14 +56,14 @@ class FoldMoments:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
-    """One way to solve, and how it did on rows it had not seen.
+class PenaltyCandidate:
+    """One basis and penalty, with its cross-validated risk.
 
     Attributes:
         basis: the functions.
         penalty: lambda.
         risk: the mean over folds of the 0-1 risk.
-        moments: those of all rows, to solve once more with.
+        moments: of all rows, for the final solution.
     """
 
     basis: Basis
@@ -83,7 +83,7 @@ class Validation:
     """
 
     values: Matrix
-    folds: Sequence[Fold]
+    folds: Sequence[PUFold]
     prior: float
 
     @classmethod
@@ -100,19 +100,19 @@ class Validation:
                 f"there are {data.n_labelled} and {unlabeled}."
             )
         splits = stratified_folds(data.s, min(_FOLDS, data.n_labelled, unlabeled), seed)
-        parts = [Fold(rows[data.s[rows]], rows[~data.s[rows]]) for rows in (split.test for split in splits)]
+        parts = [PUFold(rows[data.s[rows]], rows[~data.s[rows]]) for rows in (split.test for split in splits)]
         return cls(data.X.values, parts, prior)
 
-    def candidates(self, bases: Sequence[Basis], resources: Resources) -> Iterator[Candidate]:
-        """Yield every basis with every penalty, judged by cross-validation.
+    def candidates(self, bases: Sequence[Basis], resources: Resources) -> Iterator[PenaltyCandidate]:
+        """Yield every basis with every penalty, with its cross-validated risk.
 
-        Folds are worked on side by side, each by one thread: results do not depend on the number of threads.
+        Folds are computed in parallel, each by one thread: results do not depend on the number of threads.
         """
         for number, basis in enumerate(bases):
             part = resources.part(number / len(bases), (number + 1) / len(bases))
-            yield from self._judged(basis, part)
+            yield from self._validated(basis, part)
 
-    def _judged(self, basis: Basis, resources: Resources) -> Iterator[Candidate]:
+    def _validated(self, basis: Basis, resources: Resources) -> Iterator[PenaltyCandidate]:
         numbers = range(len(self.folds))
         moments = _side_by_side(lambda fold: self._moments(fold, basis), numbers, resources.part(0.0, 0.5))
 
@@ -122,7 +122,7 @@ class Validation:
 
         means = np.mean(_side_by_side(risks, numbers, resources.part(0.5, 1.0)), axis=0)
         for penalty, risk in zip(PENALTIES, means.tolist(), strict=True):
-            yield Candidate(basis, penalty, risk, reduce(add, moments))
+            yield PenaltyCandidate(basis, penalty, risk, reduce(add, moments))
 
     def _moments(self, fold: int, basis: Basis) -> FoldMoments:
         size = basis.size(self.values.shape[1])

@@ -1,10 +1,10 @@
-"""PU trees: extra trees whose splits minimise an estimate of the PU risk (Wilton et al. 2022); see `pu_trees_growing`.
+"""PU trees: extra trees whose splits minimise an estimate of the PU risk (Wilton et al. 2022); see `pu_trees_kernels`.
 
 Each tree puts the share of positives into its leaves, and the score is the mean over trees. Three things differ from the
-authors' code. They let trees vote by v > 0; shares order rows more finely. They grow leaves of one row and take the share
+authors' code. Their trees vote by v > 0; shares order rows more finely. They grow leaves of one row and use the share
 as it is: with labelled rows in few leaves most rows then have 0 in every tree, and tie; a leaf here counts `smoothing`
-unlabeled rows more, which tells a large leaf without labelled rows from a small one (`docs/methods.md` has figures).
-And thresholds are values of rows in the node unless `cuts` says else, which no monotone change of a feature alters.
+unlabeled rows more, so that a large leaf without labelled rows scores below a small one (`docs/methods.md` has figures).
+And thresholds are values of rows in the node by default, which no monotone change of a feature alters.
 """
 
 import math
@@ -32,10 +32,9 @@ from pubench import (
     Table,
 )
 from pubench_plugins.learners.model_files import Branches, expect, integers, reading, shares
-from pubench_plugins.learners.threads import by_rows
-from pubench_plugins.methods.embedded import EmbeddedFit
-from pubench_plugins.methods.prior import PRIOR_SPACE, resolve_prior
-from pubench_plugins.methods.rows import fit_embedding
+from pubench_plugins.learners.thread_limits import by_rows
+from pubench_plugins.methods.class_prior import PRIOR_SPACE, resolve_prior
+from pubench_plugins.methods.embedded_method import EmbeddedFit, fit_embedding
 
 Nodes: TypeAlias = npt.NDArray[np.void]
 
@@ -43,11 +42,11 @@ _NODES = "nodes.npy"
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
-    """Trees one behind the other.
+class PUForest:
+    """Trees as one array of nodes.
 
     Attributes:
-        nodes: shape (n_nodes,), of the type `pu_trees_growing.NODE`; children stand behind their parents.
+        nodes: shape (n_nodes,), of the type `pu_trees_kernels.NODE`; children follow their parents.
         roots: shape (n_trees,), int64: the first node of each tree.
     """
 
@@ -55,7 +54,7 @@ class Forest:
     roots: IndexVector
 
     @classmethod
-    def of(cls, trees: list[Nodes]) -> "Forest":
+    def of(cls, trees: list[Nodes]) -> "PUForest":
         """Join trees."""
         sizes = [len(tree) for tree in trees]
         roots = np.cumsum([0, *sizes])[:-1]
@@ -75,17 +74,17 @@ class Forest:
         return gains.astype(np.float64)
 
     def save(self, path: Path) -> None:
-        """Write the nodes in NumPy's own format; the roots are the caller's."""
+        """Write the nodes in NumPy's own format; the caller saves the roots."""
         np.save(path, self.nodes, allow_pickle=False)
 
     @classmethod
-    def load(cls, path: Path, roots: object, n_features: int) -> "Forest":
-        """Read back what `save` wrote, and look at every node.
+    def load(cls, path: Path, roots: object, n_features: int) -> "PUForest":
+        """Read the nodes that `save` wrote, and check each of them.
 
         Raises:
-            DataError: it is no such file, or a walk from these `roots` would ask for other features or not end.
+            DataError: the file holds something else, or a walk from these `roots` would use unknown features or not end.
         """
-        from pubench_plugins.methods.pu_trees_growing import NODE  # noqa: PLC0415 - heavy imports happen when used
+        from pubench_plugins.methods.pu_trees_kernels import NODE  # noqa: PLC0415 - heavy imports happen when used
 
         with reading(path, "a forest"):
             # Mapped, not read: a file that claims more nodes than it holds is refused before memory is taken.
@@ -99,7 +98,7 @@ class Forest:
             expect(np.isfinite(nodes["threshold"]).all(), "thresholds should be finite")
             expect(np.all((nodes["gain"] >= 0) & np.isfinite(nodes["gain"])), "a gain should not be negative")
             expect(isinstance(roots, list) and roots, "there should be trees")
-            assert isinstance(roots, list)  # noqa: S101 - tells mypy what the line above made sure of
+            assert isinstance(roots, list)  # noqa: S101 - for mypy: the line above checks it
             starts = integers(roots, len(roots))
             expect(np.all((starts >= 0) & (starts < len(nodes))), "a tree should start at a node")
         return cls(nodes, starts)
@@ -107,15 +106,15 @@ class Forest:
 
 @dataclass(frozen=True, eq=False)
 class FittedPUTrees(EmbeddedFit):
-    """A grown forest, and what rows go through before."""
+    """A forest, and the embedding of its rows."""
 
     method = "pu-trees"
 
-    forest: Forest
+    forest: PUForest
 
     def score(self, X: Table, resources: Resources) -> Scores:
         """Return the mean share of positives in the leaves in which each row falls, in [0, 1]."""
-        from pubench_plugins.methods.pu_trees_growing import walk  # noqa: PLC0415 - heavy imports happen when used
+        from pubench_plugins.methods.pu_trees_kernels import walk  # noqa: PLC0415 - heavy imports happen when used
 
         def score(values: npt.NDArray[Any]) -> FloatVector:
             return np.asarray(walk(values, self.forest.nodes, self.forest.roots))
@@ -135,7 +134,7 @@ class FittedPUTrees(EmbeddedFit):
     def load(cls, folder: Path) -> "FittedPUTrees":
         """Read back what `save` wrote; raises `DataError` for anything else."""
         with cls.opened(folder) as (document, embedding, decided):
-            forest = Forest.load(folder / _NODES, document["roots"], len(embedding.features))
+            forest = PUForest.load(folder / _NODES, document["roots"], len(embedding.features))
         return cls(embedding, decided, forest)
 
 
@@ -149,12 +148,14 @@ class PUTrees(Method):
         **PRIOR_SPACE,
         "trees": Int(1, 5000, default=100, log=True, tuned=False, draft=50, help="trees in the forest"),
         "risk": Choice(
-            ("nnpu", "upu"), default="nnpu", help="nnpu: no node has less than no negatives; upu: unbiased"
+            ("nnpu", "upu"),
+            default="nnpu",
+            help="nnpu: the mass of negatives in a node is not below 0; upu: unbiased",
         ),
         "loss": Choice(
             ("quadratic", "logistic"),
             default="quadratic",
-            help="of which the risk is: as Gini, or as entropy",
+            help="loss of the risk: as Gini, or as entropy",
         ),
         "max_depth": Int(1, 1000, default=1000, log=True, tuned=False, help="splits above a leaf, at most"),
         "min_leaf": Int(1, 1000, default=1, log=True, help="rows in a leaf, at least"),
@@ -194,7 +195,7 @@ class PUTrees(Method):
         """Read back what `FittedPUTrees.save` wrote."""
         return FittedPUTrees.load(folder)
 
-    def _grown(self, data: PUData, prior: float, seed: Seed, resources: Resources) -> Forest:
+    def _grown(self, data: PUData, prior: float, seed: Seed, resources: Resources) -> PUForest:
         """Grow the trees; each depends on the rows, its number and the seed alone.
 
         No tree but the first is begun after `resources.until`.
@@ -217,7 +218,7 @@ class PUTrees(Method):
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        return Forest.of(trees)
+        return PUForest.of(trees)
 
     def _tree(
         self,
@@ -227,15 +228,15 @@ class PUTrees(Method):
         prior: float,
         seed: Seed,
     ) -> Nodes:
-        from pubench_plugins.methods import pu_trees_growing as growing  # noqa: PLC0415 - heavy imports happen when used
+        from pubench_plugins.methods import pu_trees_kernels as kernels  # noqa: PLC0415 - heavy imports happen when used
 
         generator = seed.generator()
         sample = max(1, round(self.params["unlabeled"] * len(unlabeled)))
         if sample < len(unlabeled):
             unlabeled = np.sort(generator.choice(unlabeled, sample, replace=False))
         scratch = np.empty(max(len(labelled), len(unlabeled)), np.int32)
-        rows = growing.Rows(values, labelled.copy(), unlabeled.copy(), scratch)
-        growth = growing.Growth(
+        rows = kernels.TreeRows(values, labelled.copy(), unlabeled.copy(), scratch)
+        growth = kernels.Growth(
             max_depth=self.params["max_depth"],
             min_leaf=self.params["min_leaf"],
             features=n_candidates(self.params["features"], values.shape[1]),
@@ -243,18 +244,18 @@ class PUTrees(Method):
             from_rows=self.params["cuts"] == "rows",
             smoothing=self.params["smoothing"],
         )
-        risk = growing.Risk(
+        risk = kernels.TreeRisk(
             prior=prior,
             n_labelled=len(labelled),
             n_unlabeled=len(unlabeled),
             nonnegative=self.params["risk"] == "nnpu",
             logistic=self.params["loss"] == "logistic",
         )
-        return np.asarray(growing.grow(rows, growth, risk, generator))
+        return np.asarray(kernels.grow(rows, growth, risk, generator))
 
 
 def n_candidates(features: str, n_features: int) -> int:
-    """Return how many of so many features are drawn for a split."""
+    """Return the number of features that are drawn for a split."""
     return {
         "sqrt": math.ceil(math.sqrt(n_features)),
         "half": math.ceil(n_features / 2),

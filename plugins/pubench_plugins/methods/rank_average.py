@@ -1,15 +1,27 @@
-"""Several methods that vote by rank: what each scores does not have to mean the same."""
+"""The blended rank by several methods, whose scores need not have the same scale."""
 
 from pathlib import Path
 
-from pubench import Blended, Choice, FittedMethod, Int, Kind, Method, Parts, PUData, Resources, Seed, Voter
+from pubench import (
+    BlendMember,
+    BlendMethod,
+    Choice,
+    FittedMethod,
+    Int,
+    Kind,
+    Method,
+    Parts,
+    PUData,
+    Resources,
+    Seed,
+)
 from pubench_plugins.methods.bagging import Bagging
 from pubench_plugins.methods.elkan_weighted import ElkanWeighted
 from pubench_plugins.methods.probtagging import ProbTagging
 
 
 class RankAverage(Method):
-    """The mean of the ranks that ProbTagging, bagging and weighted Elkan give a row, with one learner."""
+    """The blended ranks that ProbTagging, bagging and weighted Elkan give a row, with one learner."""
 
     name = "rank-average"
     searched = False  # trains several methods
@@ -23,7 +35,7 @@ class RankAverage(Method):
                 "bagging+elkan-weighted",
             ),
             default="probtagging+bagging+elkan-weighted",
-            help="the methods that vote, each at its defaults",
+            help="the methods that are averaged, each at its defaults",
         ),
         "members": Int(
             5,
@@ -44,9 +56,9 @@ class RankAverage(Method):
         """Read every method back from its folder."""
         return self._blend(parts).load(folder, parts)
 
-    def _blend(self, parts: Parts) -> Blended:
-        """Return the methods that vote, each with one vote."""
+    def _blend(self, parts: Parts) -> BlendMethod:
+        """Return the methods, each with weight 1."""
         members = self.params["members"]
         known = (ProbTagging(members=members), Bagging(members=members), ElkanWeighted())
-        wanted = self.params["of"].split("+")
-        return Blended(tuple(Voter(1, method, parts) for method in known if method.name in wanted))
+        names = self.params["of"].split("+")
+        return BlendMethod(tuple(BlendMember(1, method, parts) for method in known if method.name in names))

@@ -6,7 +6,7 @@ A partition is a Voronoi diagram of randomly drawn rows (the isolation kernel of
 rows are dense and large where they are sparse, so no bandwidth is needed. It is drawn level by level: a cell with more
 than `rows_per_cell` rows draws rows of its own, up to `FANOUT`, and each of its rows joins the nearest of these. So cells
 are equally fine on a thousand rows and on a million, and the work grows with rows x FANOUT x levels. A cell without a
-labelled row is not divided further: its rows get 0 whatever comes.
+labelled row is not divided further: its rows get 0 in any case.
 
 Axis-parallel splits (the isolation forest of Ting et al. 2018) are faster, but of the rows they tag fewer are hidden
 positives: 27% for 37% on mammography, 58% for 88% on pendigits; on creditcard it is even.
@@ -35,9 +35,9 @@ from pubench import (
 
 Array: TypeAlias = npt.NDArray[Any]
 
-#: A cell is divided into at most so many at once.
+#: The largest number of cells into which a cell is divided.
 FANOUT = 64
-#: What is known of a cell: its rows stand from START to STOP in the order of the partition; it is the cell of the row
+#: Columns of a cell: its rows are those from START to STOP in the order of the partition; it is the cell of the row
 #: CENTRE, a part of the cell PARENT, holds LABELLED labelled rows, and is divided into PARTS cells from FIRST on. Cell
 #: 0 is the whole, without a centre or a parent.
 START, STOP, CENTRE, PARENT, LABELLED, FIRST, PARTS = range(7)
@@ -46,7 +46,7 @@ START, STOP, CENTRE, PARENT, LABELLED, FIRST, PARTS = range(7)
 def send(X: Array, order: Array, start: int, stop: int, centres: Array) -> Array:
     """Sort `order[start:stop]`, row numbers of `X`, by the nearest column of `centres`, the first of equals.
 
-    Returns how many rows went to each of them.
+    Returns the number of rows of each of them.
     """
     count = centres.shape[1]
     distances = np.empty(count, dtype=np.float32)
@@ -61,10 +61,10 @@ def send(X: Array, order: Array, start: int, stop: int, centres: Array) -> Array
                 distances[j] += gap * gap
         joined[i] = np.argmin(distances)
         sizes[joined[i]] += 1
-    places = start + np.cumsum(sizes) - sizes
+    positions = start + np.cumsum(sizes) - sizes
     for i in range(stop - start):
-        order[places[joined[i]]] = moved[i]
-        places[joined[i]] += 1
+        order[positions[joined[i]]] = moved[i]
+        positions[joined[i]] += 1
     return sizes
 
 
@@ -87,7 +87,7 @@ def divide(
             continue
         drawn = order[stop - min(FANOUT, max(2, rows // rows_per_cell)) : stop].copy()
         sizes = send(values, order, start, stop, values[drawn].T.copy())
-        if sizes.max() == rows:  # the rows drawn are equal: this cell can not be told apart
+        if sizes.max() == rows:  # the rows drawn are equal: this cell cannot be divided
             continue
         cells[number, FIRST] = known
         for j in range(len(drawn)):
@@ -150,15 +150,15 @@ def _in_threads(
 def _shares_of_fitted(order: Array, cells: Array) -> Array:
     """Return, per fitted row, the share of labelled rows among the others of its cell.
 
-    A row alone in its cell is judged by the cell that was divided last.
+    A row alone in its cell gets the share of the parent cell.
     """
     leaves = np.flatnonzero(cells[:, PARTS] == 0)
     leaves = leaves[np.argsort(cells[leaves, START])]
     sizes = cells[leaves, STOP] - cells[leaves, START]
-    judges = np.where(sizes > 1, leaves, cells[leaves, PARENT])
-    others = cells[judges, STOP] - cells[judges, START] - 1
+    counted = np.where(sizes > 1, leaves, cells[leaves, PARENT])
+    others = cells[counted, STOP] - cells[counted, START] - 1
     shares = np.empty(len(order), dtype=np.float32)
-    shares[order] = np.repeat(np.minimum(1, cells[judges, LABELLED] / others), sizes)
+    shares[order] = np.repeat(np.minimum(1, cells[counted, LABELLED] / others), sizes)
     return shares
 
 
@@ -167,7 +167,7 @@ class FittedIsolation(FittedSimilarity):
     """Shares of the fitted rows, and the partitions in which new rows fall.
 
     Attributes:
-        values: the fitted table as it was given, not a copy.
+        values: the fitted table, not a copy.
         partitions: the cells of each partition.
         fitted: the values of the fitted rows.
     """
@@ -195,7 +195,7 @@ class FittedIsolation(FittedSimilarity):
 
     @property
     def chosen(self) -> Mapping[str, float]:
-        """The cells of a partition, psi, in the mean; those without a labelled row are counted undivided."""
+        """The mean number of cells of a partition, psi; those without a labelled row are not divided."""
         return {"cells": float(np.mean([(cells[:, PARTS] == 0).sum() for cells in self.partitions]))}
 
 

@@ -3,14 +3,14 @@
     value(x) = sum over labelled p of K(x, p) / sum over all other rows u of K(x, u),   K(x, u) = exp(-|x - u|^2 / 2h^2)
 
 The upper sum is exact. The lower one has too many pairs at a million rows: it is estimated first, and made exact where
-that matters. A uniform sample of the unlabeled rows, weighted up, stands for all. In the bulk, where thousands of rows
-share the mass, that is precise. But a row that stands apart, as positives do, has a handful of neighbours, which a
+that matters. A uniform sample of the unlabeled rows, weighted up, represents all. In the bulk, where thousands of rows
+share the mass, that is precise. But an outlying row, as positives are, has a handful of neighbours, which a
 sample misses: rows whose value is uncertain are summed again, over everything. The labelled positives are part of both
-sums, so a value lies in [0, 1] however wrong the estimate.
+sums, so a value lies in [0, 1] whatever the error of the estimate.
 
 |x|^2 cancels in the ratio, so all is done with the logarithms x'u - |u|^2/2 (in units of h): nothing underflows. A row
-far from everything is judged by the nearest of the others. To give up on it and say 0 never found more hidden positives
-on nine data sets, and with narrow bandwidths fewer: on creditcard 24 for 101.
+far from all others gets its value from the nearest of them. Value 0 instead never found more hidden positives on nine
+data sets, and with narrow bandwidths fewer: on creditcard 24 for 101.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,24 +36,24 @@ from pubench import (
 
 Matrix: TypeAlias = npt.NDArray[Any]
 
-#: So many unlabeled rows stand for all in the first estimate.
+#: Number of unlabeled rows in the sample for the first estimate.
 SAMPLE = 4096
-#: A row is summed again if its value may be wrong by more than this, but at most so many rows of a fit.
+#: A row is summed again if its error may be above the first number; the second is the largest number of such rows of a fit.
 TOLERANCE, AGAIN = 0.001, 8192
-#: The median distance is taken among so many rows.
+#: Number of rows in the sample for the median distance.
 MEDIAN_ROWS = 2000
-#: A block of kernel values has so many rows and columns: small enough for the cache, large enough for BLAS.
+#: Rows and columns of a block of kernel values: small enough for the cache, large enough for BLAS.
 ROWS, COLUMNS = 512, 1024
-#: The logarithm of nothing; finite, because the difference of two infinities is no number.
-NOTHING = np.float32(-1e30)
+#: The logarithm of 0; finite, because the difference of two infinities is NaN.
+LOG_ZERO = np.float32(-1e30)
 
 
 @dataclass(frozen=True, eq=False)
 class Mass:
-    """The fitted rows as something to sum kernel values over.
+    """The fitted rows, over which kernel values are summed.
 
     Attributes:
-        values: the table as it was given, not a copy.
+        values: the fitted table, not a copy.
         labelled, unlabeled, sample: row numbers, ascending; `sample` is a part of `unlabeled`.
         centre: shape (n_features,); products of centred rows lose fewer digits.
         bandwidth: h.
@@ -78,8 +78,8 @@ class Mass:
             return np.column_stack([_share(labelled, sampled), np.zeros(len(X))])
         weight = np.log((len(self.unlabeled) - (own >= 0)) / (len(self.sample) - np.isin(own, self.sample)))
         value = _share(labelled, sampled + weight)
-        # A sum over a sample has a variance of at most its greatest term times itself, and what the sample has missed
-        # altogether may be as near as the nearest positive.
+        # A sum over a sample has a variance of at most its greatest term times itself, and rows that the sample misses
+        # may be as near as the nearest positive.
         spread = weight + np.logaddexp(top + sampled, 2 * nearest) / 2
         return np.column_stack([value, value * _share(spread, np.logaddexp(labelled, sampled + weight))])
 
@@ -100,15 +100,15 @@ class Mass:
 
         Both lack the same summand, -|query|^2/2.
         """
-        place = np.searchsorted(rows, own)
-        place[np.take(rows, place, mode="clip") != own] = -1
-        top, total = np.full(len(queries), NOTHING), np.zeros(len(queries))
+        position = np.searchsorted(rows, own)
+        position[np.take(rows, position, mode="clip") != own] = -1
+        top, total = np.full(len(queries), LOG_ZERO), np.zeros(len(queries))
         for start in range(0, len(rows), COLUMNS):
             points = self._scaled(self.values[rows[start : start + COLUMNS]])
             terms = queries @ points.T
             terms -= np.einsum("ij,ij->i", points, points) / 2
-            itself = np.flatnonzero((place >= start) & (place < start + COLUMNS))
-            terms[itself, place[itself] - start] = NOTHING
+            itself = np.flatnonzero((position >= start) & (position < start + COLUMNS))
+            terms[itself, position[itself] - start] = LOG_ZERO
             before, top = top, np.maximum(top, terms.max(axis=1))
             terms -= top[:, None]
             total = total * np.exp(np.float64(before - top)) + np.exp(terms, out=terms).sum(axis=1)
@@ -123,7 +123,7 @@ def _share(part: FloatVector, rest: FloatVector) -> FloatVector:
 def _blockwise(
     work: Callable[[IndexVector], Matrix], rows: IndexVector, resources: Resources, begin: float
 ) -> Matrix:
-    """Return what `work` returns for the row numbers `rows`, in order, as half of all that is to do, from `begin` on.
+    """Return what `work` returns for the row numbers `rows`, in order, and report progress from `begin` on, as half of the work.
 
     Blocks are the same whatever the number of threads is, and so are results.
     """
@@ -144,13 +144,13 @@ def _blockwise(
 
 @dataclass(frozen=True, eq=False)
 class FittedKernel(FittedSimilarity):
-    """Kernel values of the fitted rows, and what new rows are compared with.
+    """Kernel values of the fitted rows, and the rows to which new rows are compared.
 
     Attributes:
         mass: the fitted rows.
         limit: a row whose estimate may be wrong by more is summed exactly, new rows too: so the value of a new row
             depends on that row alone.
-        again: how many of the fitted rows were summed exactly.
+        again: number of fitted rows that were summed exactly.
         fitted: the values of the fitted rows.
     """
 
@@ -174,15 +174,15 @@ class FittedKernel(FittedSimilarity):
             lambda part: self.mass.estimate(X.values[part], new(part)), np.arange(X.n_rows), resources, 0.0
         )
         values, errors = estimates.T
-        doubtful = np.flatnonzero(errors > self.limit)
-        values[doubtful] = _blockwise(
-            lambda part: self.mass.exact(X.values[part], new(part)), doubtful, resources, 0.5
+        uncertain = np.flatnonzero(errors > self.limit)
+        values[uncertain] = _blockwise(
+            lambda part: self.mass.exact(X.values[part], new(part)), uncertain, resources, 0.5
         )
         return Affinity(values)
 
     @property
     def chosen(self) -> Mapping[str, float]:
-        """The bandwidth, in the units of the embedded features, and how many rows were summed exactly."""
+        """The bandwidth, in the units of the embedded features, and the number of rows that were summed exactly."""
         return {"bandwidth": self.mass.bandwidth, "summed_exactly": self.again}
 
 
@@ -198,7 +198,7 @@ class Kernel(Similarity):
     }
 
     def fit(self, data: PUData, seed: Seed, resources: Resources) -> FittedKernel:
-        """Estimate the value of each unlabeled row, and sum again where the estimate is in doubt."""
+        """Estimate the value of each unlabeled row, and sum exactly where the estimate is uncertain."""
         values, unlabeled = data.X.values, np.flatnonzero(~data.s)
         sample = np.sort(seed.child("sample").generator().permutation(unlabeled)[:SAMPLE])
         bandwidth = self.params["factor"] * _median_distance(values, seed.child("median"))
@@ -206,17 +206,17 @@ class Kernel(Similarity):
         mass = Mass(values, np.flatnonzero(data.s), unlabeled, sample, centre, bandwidth)
         estimates = _blockwise(lambda rows: mass.estimate(values[rows], rows), unlabeled, resources, 0.0)
         limit = _limit(estimates[:, 1])
-        doubtful = estimates[:, 1] > limit
+        uncertain = estimates[:, 1] > limit
         affinity = np.zeros(len(values))
         affinity[unlabeled] = estimates[:, 0]
-        affinity[unlabeled[doubtful]] = _blockwise(
-            lambda rows: mass.exact(values[rows], rows), unlabeled[doubtful], resources, 0.5
+        affinity[unlabeled[uncertain]] = _blockwise(
+            lambda rows: mass.exact(values[rows], rows), unlabeled[uncertain], resources, 0.5
         )
-        return FittedKernel(mass, limit, int(doubtful.sum()), Affinity(affinity))
+        return FittedKernel(mass, limit, int(uncertain.sum()), Affinity(affinity))
 
 
 def _limit(errors: FloatVector) -> float:
-    """Return the error that is let pass: `TOLERANCE`, or more where too many rows exceed that."""
+    """Return the largest tolerated error: `TOLERANCE`, or more where too many rows exceed that."""
     if len(errors) <= AGAIN:
         return TOLERANCE
     return max(TOLERANCE, float(np.partition(errors, -AGAIN - 1)[-AGAIN - 1]))
@@ -228,6 +228,6 @@ def _median_distance(values: Matrix, seed: Seed) -> float:
     rows -= rows.mean(axis=0)
     squares = np.einsum("ij,ij->i", rows, rows)
     distances = squares[:, None] + squares - 2 * rows @ rows.T
-    # Equal rows are left out, else a table of many duplicates has no width at all; rounding is not taken for a distance.
+    # Equal rows are left out, else a table of many duplicates has no width at all; rounding errors are not distances.
     apart = distances[distances > 1e-9 * squares.max()]
     return float(np.sqrt(np.median(apart))) if len(apart) else 1.0

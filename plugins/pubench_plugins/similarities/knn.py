@@ -29,7 +29,7 @@ Array: TypeAlias = npt.NDArray[Any]
 
 #: One search up to here serves every k, so that trials of different k share it.
 K_MAX = 50
-#: Raised when results change, so that a cache does not mix them.
+#: Increased when results change, so that a cache does not mix them.
 REVISION = 1
 
 
@@ -40,8 +40,8 @@ class FittedKNN(FittedSimilarity):
     Attributes:
         data: what it was fitted on.
         neighbors: the ranks, up to `K_MAX`.
-        choice: how k was chosen; None if it was given.
-        k: how many neighbours count.
+        choice: the choice of k; None if it was given.
+        k: number of neighbours.
     """
 
     data: PUData
@@ -73,6 +73,11 @@ class FittedKNN(FittedSimilarity):
         """The k in use."""
         return {"k": self.k}
 
+    @property
+    def k_choice(self) -> KChoice:
+        """How k was chosen, or would have been if it was given."""
+        return self.choice or choose_k(self.neighbors.expected_positives())
+
 
 class KNN(Similarity):
     """The share of labelled positives among the k nearest rows (Cred_k in the paper), exact at any size."""
@@ -98,7 +103,7 @@ class KNN(Similarity):
         *,
         asked: BoolVector | None = None,
     ) -> Iterator[FittedKNN]:
-        """Search once over all rows, around those that are asked for, then tell the ranks within each fold."""
+        """Search once over all rows, around the rows that are asked for, then yield the ranks within each fold."""
         from pubench import positive_neighbors_of_folds  # noqa: PLC0415 - compiled code is loaded when used
 
         key = content_key(self.name, REVISION, K_MAX, data.X.values, data.s, list(folds), asked)
@@ -120,7 +125,7 @@ class KNN(Similarity):
             }
 
         arrays = resources.keep(key, search)
-        resources.progress(1.0)  # also when they were kept
+        resources.progress(1.0)  # also when they come from the cache
         for number, rows in enumerate(folds):
             names = ("starts", "ranks", "positives", "k_max")
             found = PositiveNeighbors.from_arrays({name: arrays[f"{name}-{number}"] for name in names})

@@ -1,1 +1,1 @@
-"""What people see: data in, terminal out. Only the modules of this package know rich."""
+"""What the commands print: results in, terminal out. Only the modules of this package use rich."""

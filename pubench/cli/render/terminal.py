@@ -1,4 +1,4 @@
-"""The terminal itself: JSON, warnings, progress, and the look of tables."""
+"""The terminal itself: JSON, warnings, progress, and the style of tables."""
 
 import json
 import os
@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 import click
 from rich import box
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -15,11 +16,11 @@ _PIPE_WIDTH = 120
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console that prints texts as they are: they come from files and foreign plugins, and are no markup."""
-    made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not made.is_terminal and "COLUMNS" not in os.environ:
-        made.width = _PIPE_WIDTH  # in a pipe there is no width to respect
-    return made
+    """Return a console without markup: texts come from files and foreign plugins, and are printed as they are."""
+    created = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not created.is_terminal and "COLUMNS" not in os.environ:
+        created.width = _PIPE_WIDTH  # a pipe has no width
+    return created
 
 
 def print_json(value: object) -> None:
@@ -33,46 +34,71 @@ def warn(message: str) -> None:
 
 
 def notice(message: str) -> None:
-    """Print on stderr what a person should know, on one line."""
+    """Print a notice for the user on stderr, on one line."""
     click.echo(f"Note: {message}", err=True)
 
 
 def busy(message: str) -> AbstractContextManager[object]:
-    """Show a spinner on stderr while something runs; nothing when stderr is not a terminal."""
+    """Show a spinner on stderr while something runs; nothing if stderr is not a terminal."""
     return console(stderr=True).status(f"{message} ...")
 
 
 @contextmanager
-def progress(message: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Show a spinner on stderr and yield what adds bytes to it: (done, total), total None while unknown.
+def byte_progress(message: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Show a spinner on stderr; the callback takes bytes done and bytes in total, None while that is unknown.
 
-    Nothing when stderr is not a terminal.
+    Nothing is shown if stderr is not a terminal.
     """
-    out = console(stderr=True)
-    with out.status(f"{message} ...") as status:
+    with console(stderr=True).status(f"{message} ...") as status:
         yield lambda done, total: status.update(
-            f"{message}: {_bytes(done)}{f' of {_bytes(total)}' if total else ''}"
+            f"{message}: {_megabytes(done)}{f' of {_megabytes(total)}' if total else ''}"
         )
 
 
-def _bytes(count: int) -> str:
+def _megabytes(count: int) -> str:
     return f"{count / 1e6:,.1f} MB"
 
 
+@contextmanager
+def row_progress(message: str) -> Iterator[Callable[[int], None]]:
+    """Show a spinner on stderr; the callback takes the number of rows done."""
+    with console(stderr=True).status(f"{message} ...") as status:
+        yield lambda rows: status.update(f"{message}: {rows:,} rows")
+
+
+@contextmanager
+def share_progress(message: str) -> Iterator[Callable[[float], None]]:
+    """Show a progress bar on stderr; the callback takes the share of the work done, in [0, 1]."""
+    out = console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+        task = bar.add_task(message, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
+
+
+def ignore_line(line: str) -> None:
+    """Print nothing."""
+
+
+def line_printer(out: Console) -> Callable[[str], None]:
+    """Return a function that prints a line, not wrapped."""
+    return lambda line: out.print(line, soft_wrap=True)
+
+
 def table(*headers: str) -> Table:
-    """Return an empty table in the one look that all tables have; the first column is never broken."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    """Return an empty table in the common style; the first column is never wrapped."""
+    created = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, header in enumerate(headers):
-        made.add_column(header, overflow="fold", no_wrap=number == 0)
-    return made
+        created.add_column(header, overflow="fold", no_wrap=number == 0)
+    return created
 
 
 def facts() -> Table:
-    """Return an empty table of two columns, names and what is to be said of them."""
-    made = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    made.add_column(style="bold", no_wrap=True)
-    made.add_column(overflow="fold")
-    return made
+    """Return an empty table of two columns: names and values."""
+    created = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    created.add_column(style="bold", no_wrap=True)
+    created.add_column(overflow="fold")
+    return created
 
 
 def bold(text: str) -> Text:
@@ -81,7 +107,7 @@ def bold(text: str) -> Text:
 
 
 def state(problem: str, good: str = "ok", bad: str = "problem") -> Text:
-    """Return `good` in green, or `bad` in yellow and the problem behind it."""
+    """Return `good` in green or, if there is a problem, `bad` in yellow and the problem."""
     return Text.assemble((bad, "yellow"), f": {problem}") if problem else Text(good, style="green")
 
 

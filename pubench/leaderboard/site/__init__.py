@@ -1,1 +1,1 @@
-"""The board as static pages: no server, no network; readable without the script, which sorts and filters."""
+"""The board as static pages, without server or network; a script sorts and filters, and pages are readable without it."""

@@ -1,9 +1,9 @@
-// Sorts and filters the ranking and shows what marks stand for. Pages can be read without it.
+// Sorts and filters the ranking, and shows tooltips of marks. Pages are readable without it.
 "use strict";
 document.documentElement.classList.add("scripted");
-const NOTHING = "\u2013";
+const NO_VALUE = "\u2013";
 
-// As Python writes it: exact halves go to the even digit.
+// Formats a number as Python does: exact halves are rounded to the even digit.
 function fixed(value, digits) {
   const scaled = value * 10 ** digits, half = Number.isInteger(value * 2 ** (digits + 1)) && scaled % 1 === 0.5;
   return half ? (2 * Math.round(scaled / 2) / 10 ** digits).toFixed(digits) : value.toFixed(digits);
@@ -15,8 +15,8 @@ function seconds(value) {
   return value < 7200 ? fixed(value / 60, 1) + " min" : fixed(value / 3600, 1) + " h";
 }
 
-function figure(key, value) {
-  if (value === null) return NOTHING;
+function valueText(key, value) {
+  if (value === null) return NO_VALUE;
   if (key === "aul_pu" || key === "auc") return fixed(value, 4);
   if (key === "win_rate" || key === "failures") return fixed(100 * value, 0) + "%";
   return key.endsWith("seconds") ? seconds(value) : String(value);
@@ -33,37 +33,37 @@ function ranking(table, data) {
     data.keys.forEach((key, i) => { row.values[key] = values[i]; });
     const { rank, low, high, imputed } = row.values;
     for (const cell of row.querySelectorAll("td[data-key]")) {
-      if (cell.dataset.key !== "rank") { cell.textContent = figure(cell.dataset.key, row.values[cell.dataset.key]); continue; }
-      cell.querySelector(".value").textContent = rank === null ? NOTHING : fixed(rank, 2) + (imputed ? "\u2020" : "");
+      if (cell.dataset.key !== "rank") { cell.textContent = valueText(cell.dataset.key, row.values[cell.dataset.key]); continue; }
+      cell.querySelector(".value").textContent = rank === null ? NO_VALUE : fixed(rank, 2) + (imputed ? "\u2020" : "");
       cell.querySelector(".below").textContent = low === null ? "" : fixed(low, 2) + " to " + fixed(high, 2);
-      const place = value => 3 + 94 * ((value === null ? 1 : value) - 1) / Math.max(data.field - 1, 1);
+      const position = value => 3 + 94 * ((value === null ? 1 : value) - 1) / Math.max(data.field - 1, 1);
       const span = cell.querySelector(".span");
-      span.setAttribute("x1", place(low === null ? rank : low));
-      span.setAttribute("x2", place(high === null ? rank : high));
-      cell.querySelector("circle").setAttribute("cx", place(rank));
+      span.setAttribute("x1", position(low === null ? rank : low));
+      span.setAttribute("x2", position(high === null ? rank : high));
+      cell.querySelector("circle").setAttribute("cx", position(rank));
     }
   }
 
   function compare(a, b) {
     const x = a.values[order.key], y = b.values[order.key];
-    if (x === null || y === null) return (x === null) - (y === null); // what is not known goes last either way
+    if (x === null || y === null) return (x === null) - (y === null); // unknown values go last in both directions
     const difference = typeof x === "string" ? x.localeCompare(y) : x - y;
     return (order.up ? difference : -difference) || a.values.rank - b.values.rank || a.values.entry - b.values.entry;
   }
 
   function update() {
-    const number = data.views[chosen("dataset") + "," + chosen("theta")];
-    const found = new Map((number === undefined ? [] : data.tables[number]).map(values => [String(values[0]), values]));
+    const index = data.views[chosen("dataset") + "," + chosen("theta")];
+    const standings = new Map((index === undefined ? [] : data.tables[index]).map(values => [String(values[0]), values]));
     const part = chosen("find").trim().toLowerCase();
     const shown = rows.filter(row => {
-      const there = found.has(row.dataset.entry) && ["tuned", "verified"].every(name => !chosen(name) || row.dataset[name] === chosen(name))
+      const matches = standings.has(row.dataset.entry) && ["tuned", "verified"].every(name => !chosen(name) || row.dataset[name] === chosen(name))
         && row.cells[1].textContent.toLowerCase().includes(part);
-      row.hidden = !there;
-      if (there) fill(row, found.get(row.dataset.entry));
-      return there;
+      row.hidden = !matches;
+      if (matches) fill(row, standings.get(row.dataset.entry));
+      return matches;
     });
     shown.sort(compare).forEach((row, i) => { row.cells[0].textContent = i + 1; body.append(row); });
-    count.textContent = shown.length + " of " + rows.length + (rows.length === 1 ? " method" : " methods") + (shown.length ? "" : ": nothing was run that fits");
+    count.textContent = shown.length + " of " + rows.length + (rows.length === 1 ? " method" : " methods") + (shown.length ? "" : ": no run matches");
   }
 
   for (const button of table.tHead.querySelectorAll("button")) {
@@ -79,20 +79,20 @@ function ranking(table, data) {
   update();
 }
 
-// A mark's <title> is shown by a mouse alone, and late; this shows it at once, for touch and keyboard too.
-function tips() {
+// Browsers show the <title> of a mark only for a mouse and with a delay; this shows it at once, also for touch and keyboard.
+function showTooltips() {
   const tip = document.createElement("div");
   tip.className = "tip";
   tip.setAttribute("role", "tooltip");
   document.body.append(tip);
-  const told = target => {
+  const tooltipOf = target => {
     const mark = target.closest("svg a, svg circle, svg path, svg text, td[title]");
     if (!mark) return null;
     const title = mark.querySelector("title");
     return title ? title.textContent : mark.getAttribute("title");
   };
   const show = event => {
-    const text = event.target.closest ? told(event.target) : null;
+    const text = event.target.closest ? tooltipOf(event.target) : null;
     tip.textContent = text || "";
     if (!text) return;
     const box = event.target.getBoundingClientRect(), room = document.documentElement.clientWidth;
@@ -106,4 +106,4 @@ function tips() {
 
 const table = document.querySelector("table.ranking"), views = document.getElementById("views");
 if (table && views) ranking(table, JSON.parse(views.textContent));
-tips();
+showTooltips();

@@ -1,0 +1,180 @@
+"""The manifest of a saved model: everything that is known about it, as JSON and back."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+from pubench.configuration.configuration import (
+    KINDS,
+    MAX_PARTS,
+    MAX_WEIGHT,
+    ConfigurationSpec,
+    PluginSpec,
+    title_of,
+)
+from pubench.decision.hidden_positives import Hidden, HiddenPositives, Withheld
+from pubench.errors import DataError, ParameterError
+from pubench.system.json_documents import Node
+from pubench.types import Feature, Json
+
+FORMAT = "pubench model"
+#: The first number changes when older versions of pubench cannot read the format, the second when they can.
+FORMAT_VERSION = (1, 3)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is known about a saved model.
+
+    Attributes:
+        specs: the method and its parts by name; several for a blend.
+        versions: versions of Python, pubench, NumPy and the libraries that the learners use.
+        seed: the seed it was trained with.
+        features: the features it was trained on, in order.
+        n_rows, n_labelled: number of training rows, and of labelled ones among them.
+        id_column: the column of row ids; None without one.
+        chosen: what training decided, such as k or the number of members.
+        expected_positives: expected number of training rows that are tagged positive, labelled ones included, a property of the
+            method and not an estimate of how many are positive; None: unknown.
+        hidden_positives: estimated number of positives among the unlabeled training rows, or why it is withheld; None in models
+            without scores of their training rows, and in those of older versions.
+        thresholds: share of the training rows -> the score that this share reaches; "expected" is the share of the
+            expected positives.
+        importances: importance of each feature, summing to 1, or all 0; None: unknown.
+        classifier: the additional state of a scikit-learn classifier; None for other models.
+    """
+
+    specs: tuple[ConfigurationSpec, ...]
+    versions: Mapping[str, str]
+    seed: int
+    features: tuple[Feature, ...]
+    n_rows: int
+    n_labelled: int
+    id_column: str | None = None
+    chosen: Mapping[str, Json] = field(default_factory=dict)
+    expected_positives: float | None = None
+    hidden_positives: Hidden | None = None
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    importances: tuple[float, ...] | None = None
+    classifier: Mapping[str, Json] | None = None
+
+    @property
+    def title(self) -> str:
+        """The names of its plugins."""
+        return title_of(self.specs)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return a JSON object; the parts of a blend are the list "blend"."""
+        return {
+            "format": {"name": FORMAT, "version": list(FORMAT_VERSION)},
+            **_specs_to_json(self.specs),
+            "versions": dict(self.versions),
+            "seed": self.seed,
+            "rows": self.n_rows,
+            "labelled": self.n_labelled,
+            "id_column": self.id_column,
+            "chosen": dict(self.chosen),
+            "expected_positives": self.expected_positives,
+            "hidden_positives": None if self.hidden_positives is None else asdict(self.hidden_positives),
+            "thresholds": dict(self.thresholds),
+            "importances": None if self.importances is None else list(self.importances),
+            "classifier": None if self.classifier is None else dict(self.classifier),
+            "features": [
+                {"name": feature.name, "kind": feature.kind, "categories": list(feature.categories)}
+                for feature in self.features
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, document: Node) -> Self:
+        """Return the manifest that `to_json` wrote; raises `DataError` for anything else."""
+        features = document["features"].features()
+        return cls(
+            specs=_specs_from_json(document),
+            versions={name: part.text() for name, part in document["versions"].members().items()},
+            seed=document["seed"].integer(),
+            features=features,
+            n_rows=document["rows"].integer(1),
+            n_labelled=document["labelled"].integer(1),
+            id_column=_optional(document["id_column"], Node.text),
+            chosen=document["chosen"].mapping(),
+            expected_positives=_optional(document["expected_positives"], Node.number),
+            hidden_positives=_optional(document.find("hidden_positives"), _hidden),
+            thresholds={name: part.number() for name, part in document["thresholds"].members().items()},
+            importances=_optional(document["importances"], lambda part: _importances(part, len(features))),
+            classifier=_optional(document["classifier"], Node.mapping),
+        )
+
+
+def _specs_to_json(specs: tuple[ConfigurationSpec, ...]) -> dict[str, Json]:
+    if len(specs) == 1:
+        return _spec_to_json(specs[0])
+    return {"blend": [{"weight": spec.weight, **_spec_to_json(spec)} for spec in specs]}
+
+
+def _spec_to_json(spec: ConfigurationSpec) -> dict[str, Json]:
+    return {
+        str(kind): {
+            "name": plugin.name,
+            "params": dict(plugin.params),
+            "origin": spec.origins.get(kind, ""),
+        }
+        for kind, plugin in spec.plugins.items()
+    }
+
+
+def _specs_from_json(document: Node) -> tuple[ConfigurationSpec, ...]:
+    if "blend" not in document.mapping():
+        return (_spec_from_json(document),)
+    parts = document["blend"].items()
+    if not 2 <= len(parts) <= MAX_PARTS:
+        raise document["blend"].error(f"list of 2 to {MAX_PARTS} parts")
+    return tuple(_spec_from_json(part, _weight(part["weight"])) for part in parts)
+
+
+def _spec_from_json(document: Node, weight: int = 1) -> ConfigurationSpec:
+    plugins = {kind: document[kind] for kind in KINDS if kind in document.mapping()}
+    return ConfigurationSpec(
+        {kind: PluginSpec(part["name"].text(), part["params"].mapping()) for kind, part in plugins.items()},
+        {kind: part["origin"].text() for kind, part in plugins.items()},
+        weight,
+    )
+
+
+def _weight(part: Node) -> int:
+    if part.integer(1) > MAX_WEIGHT:
+        raise part.error(f"weight, at most {MAX_WEIGHT}")
+    return part.integer(1)
+
+
+def check_format(document: Node) -> None:
+    """Raise `DataError` unless this version of pubench can read the format of the document."""
+    name, version = document["format"]["name"].text(), document["format"]["version"].items()
+    if name != FORMAT:
+        raise document["format"]["name"].error(f"'{FORMAT}'")
+    if not version or version[0].integer() != FORMAT_VERSION[0]:
+        raise DataError(
+            f"The model was saved in version {'.'.join(str(part.value) for part in version)} of the format, and this "
+            f"pubench reads version {FORMAT_VERSION[0]}; use the pubench that saved it, or fit the model again."
+        )
+
+
+def _optional(part: Node, read: Any) -> Any:
+    return None if part.value is None else read(part)
+
+
+def _hidden(part: Node) -> Hidden:
+    if "reason" in part:
+        return Withheld(part["reason"].text())
+    estimate, low, high = (part[name].number() for name in ("estimate", "low", "high"))
+    try:
+        return HiddenPositives(estimate, low, high, part["source"].text())
+    except ParameterError as error:
+        raise part.error("number within its range") from error
+
+
+def _importances(part: Node, count: int) -> tuple[float, ...]:
+    shares = tuple(item.number() for item in part.items())
+    if len(shares) != count or min(shares) < 0:
+        raise part.error("share for each feature")
+    return shares

@@ -1,0 +1,239 @@
+"""The time budget of a run: how the seconds of `--timeout` are divided, and what is cut when they run short.
+
+    started                                                                                       started + seconds
+    | trials 0, 1 | other trials                   | baselines | default, twin | refit on all rows | oracle | report |
+                  |<- each at most a tenth of it ->|<-  10 % ->|<- reserve, 20 to 30 percent     ->|  2 %   |  3 %   |
+                                              search ends                                       deadline
+
+Too little time gives fewer trials, then fewer parts of a blend, then final models with fewer members; it is never an error
+once a trial succeeded. Baselines leave what they do not need to the final models, and get what these leave; each runs in a
+process that is ended when its time is up.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pubench.crossfit.folds import InnerFold
+from pubench.tuning.trial import Trial
+from pubench.workers.limits import Deadline, Limits
+
+#: Share of the time for judging baselines, and for training the oracle where truth is known.
+BASELINES_SHARE = 0.1
+ORACLE_SHARE = 0.02
+#: Of several baselines that wait, one may take this share of their time, or this multiple of what its trials took; without
+#: a time limit it may take as long as all that went before, and these seconds in any case.
+_BASELINE_SHARE = 0.5
+_PER_ESTIMATE = 3
+#: A baseline gets these seconds even if others wait: the first one starts the process.
+_START_SECONDS = 5.0
+_MIN_BASELINE_SECONDS = 60.0
+#: Share of the time for saving the model and writing the report.
+_REPORT_SHARE = 0.03
+#: Share of the remaining search time that one trial may take, and the seconds that it may take in any case.
+_TRIAL_SHARE = 0.1
+_MIN_TRIAL_SECONDS = 30.0
+#: A configuration in full takes about this many times as long as its draft; the parts of a blend share that.
+_FULL_PER_DRAFT = 10
+#: Number of parts that a blend has about, and how much longer a part in full takes than its draft.
+_N_PARTS = 4
+_PART_PER_DRAFT = 2
+#: Share of the time that is reserved for the final models: at least, because parts of a blend may take longer than the first
+#: trials, and at most; if they need more, their ensembles have fewer members.
+_MIN_RESERVE_SHARE = 0.2
+_MAX_RESERVE_SHARE = 0.3
+#: How often what a similarity computes once on all rows is computed after the search: for the twin, the shipped model, and
+#: the scores of its training rows.
+_N_RELATIONS = 3
+#: The power of the number of rows that a training takes, from the sample of a trial to all rows: a part of it is the same for
+#: any number.
+_GROWTH = 0.8
+#: Share of the remaining time that scoring the holdout gets.
+_SCORING_SHARE = 0.1
+#: Share of the remaining time that the default model may take, and of the rest that the twin may take; the model that is
+#: shipped gets what is left.
+_DEFAULT_SHARE = 0.25
+_TWIN_SHARE = 0.4
+
+
+@dataclass(frozen=True)
+class TimeBudget:
+    """The time of a run; all moments are on the clock of `time.monotonic`.
+
+    Attributes:
+        seconds: for everything; None: no limit.
+        started: when the run began.
+        baselines, oracle: the shares of the time that are reserved for these.
+    """
+
+    seconds: float | None = None
+    started: float = field(default_factory=time.monotonic)
+    baselines: float = 0.0
+    oracle: float = 0.0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began."""
+        return time.monotonic() - self.started
+
+    @property
+    def deadline(self) -> float:
+        """When all models must be trained and judged, so that the oracle, saving and the report can begin."""
+        return self.oracle_deadline - self._seconds_of(self.oracle)
+
+    @property
+    def oracle_deadline(self) -> float:
+        """When the oracle must be trained, so that saving and the report can begin."""
+        return float("inf") if self.seconds is None else self.started + (1 - _REPORT_SHARE) * self.seconds
+
+    @property
+    def baselines_deadline(self) -> float:
+        """When baselines that begin now must end, so that the final models have the time that is theirs."""
+        if self.seconds is None:
+            return float("inf")
+        return min(time.monotonic() + self._seconds_of(self.baselines), self.deadline)
+
+    def _seconds_of(self, share: float) -> float:
+        return 0.0 if self.seconds is None else share * self.seconds
+
+    @property
+    def first_deadline(self) -> float:
+        """When the first trials must end, so that there is time for a final model whatever they find out."""
+        return self.deadline - self._seconds_of(_MAX_RESERVE_SHARE + self.baselines)
+
+    def search_deadline(self, trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int) -> float:
+        """Return when the search must end, so that there is time for the final models.
+
+        Args:
+            trials: of the search so far, by number; the first two tell how much time the final models need.
+            folds: on which trials are judged.
+            n_rows: number of rows that the final models are trained on.
+        """
+        return self.deadline - self._reserve(trials, folds, n_rows) - self._seconds_of(self.baselines)
+
+    def _reserve(self, trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int) -> float:
+        """Return the seconds that the final models need, as estimated from the slower one of the first two trials.
+
+        The default is trained in full, a blend on the rows of the search and on all rows, and its parts are cross-fitted.
+        """
+        if self.seconds is None or not trials:
+            return 0.0
+        slow = _slower(trials)
+        larger = n_rows / max(1, len(folds[0].sample))
+        drafts = larger * (_FULL_PER_DRAFT + 2 * _N_PARTS * _PART_PER_DRAFT) + _N_PARTS * len(folds)
+        needed = _N_RELATIONS * _once(trials) + drafts * slow.last_fold
+        return float(np.clip(needed, _MIN_RESERVE_SHARE * self.seconds, _MAX_RESERVE_SHARE * self.seconds))
+
+    def trainable_share(self, trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int) -> float:
+        """Return the share of the rows, at most 1, that there is time to train final models on, be they as small as drafts.
+
+        Args:
+            trials: of the search, by number.
+            folds: on which trials were judged.
+            n_rows: number of rows that the final models are trained on.
+        """
+        if self.seconds is None:
+            return 1.0
+        larger = float(np.power(n_rows / max(1, len(folds[0].sample)), _GROWTH))
+        least = _N_RELATIONS * _once(trials) + 3 * larger * _slower(trials).last_fold
+        return min(1.0, _MAX_RESERVE_SHARE * self.seconds / max(least, 1e-9))
+
+    def affordable(self, trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int) -> list[Trial]:
+        """Return the parts of a blend that there is time for: the first of `trials`, and each other one that still fits.
+
+        Args:
+            trials: that a blend consists of, the most important one first.
+            folds: on which trials were judged.
+            n_rows: number of rows that the final models are trained on.
+        """
+        larger = n_rows / max(1, len(folds[0].sample))
+        remaining = self.deadline - self._seconds_of(self.baselines) - time.monotonic()
+        left = remaining * (1 - _DEFAULT_SHARE)
+        kept: list[Trial] = []
+        for trial in trials:
+            seconds = (len(folds) + 2 * _PART_PER_DRAFT * larger) * trial.last_fold
+            if seconds <= left or not kept:
+                kept.append(trial)
+                left -= seconds
+        return kept
+
+    def baseline_seconds(self, until: float, needs: float, *, is_last: bool) -> float:
+        """Return the time limit of a baseline that begins now.
+
+        Args:
+            until: when all baselines must end.
+            needs: the seconds that it takes about.
+            is_last: no other one waits.
+        """
+        if self.seconds is None:
+            return max(_MIN_BASELINE_SECONDS, self.elapsed)
+        left = max(0.0, until - time.monotonic())
+        wanted = max(_BASELINE_SHARE * left, _PER_ESTIMATE * needs, _START_SECONDS)
+        return left if is_last else min(left, wanted)
+
+    def trial_seconds(self, search_deadline: float) -> float:
+        """Return the time limit of one trial, so that no single trial uses up the search."""
+        return max(_MIN_TRIAL_SECONDS, _TRIAL_SHARE * (search_deadline - time.monotonic()))
+
+    def model_deadline(self, *, is_default: bool = False, is_twin: bool = False) -> float:
+        """Return when a final model that is trained next must end; an ensemble that is not done has fewer members.
+
+        Args:
+            is_default: it is the default model, which leaves time for the others.
+            is_twin: it is the twin of the model that is shipped, which is trained after it.
+        """
+        now = time.monotonic()
+        remaining = (self.deadline - now) * (1 - _SCORING_SHARE)
+        share = _DEFAULT_SHARE if is_default else _TWIN_SHARE if is_twin else 1.0
+        return now + remaining * share
+
+
+def _slower(trials: Sequence[Trial]) -> Trial:
+    """Return the slower one of the first two trials, the cheap one and the default."""
+    return max(trials[:2], key=lambda trial: trial.last_fold)
+
+
+def _once(trials: Sequence[Trial]) -> float:
+    """Return the seconds that the default took for what folds share: relating and preparing their rows.
+
+    The first trial of a search tells nothing about it: it starts the process.
+    """
+    known = [trial for trial in trials[:2] if trial.number > 0 and trial.placements]
+    return max((trial.seconds - len(trial.placements) * trial.last_fold for trial in known), default=0.0)
+
+
+def full_seconds(trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int) -> float | None:
+    """Return about how long a method takes in full on `n_rows` rows, judging by its trials; None without any.
+
+    Methods whose ensembles stop when their time is over need no more than their draft.
+    """
+    known = [_draft_seconds(trial, folds) for trial in trials if trial.seconds]
+    if not known:
+        return None
+    method = trials[0].configuration.method
+    is_whole = "members" in method.params or method.draft() == method
+    return (
+        float(np.median(known)) * n_rows / max(1, len(folds[0].sample)) * (1 if is_whole else _FULL_PER_DRAFT)
+    )
+
+
+def _draft_seconds(trial: Trial, folds: Sequence[InnerFold]) -> float:
+    """Return the seconds of one fold; of a trial that saw none, what it took without an end."""
+    return trial.last_fold or trial.seconds / len(folds)
+
+
+@dataclass(frozen=True)
+class SearchBudget:
+    """When a search ends, and what each of its trials may use.
+
+    Attributes:
+        trials: number of trials, those of earlier runs included; None: as many as the deadline allows.
+        deadline: when the search is stopped.
+        limits: of a trial.
+    """
+
+    trials: int | None = None
+    deadline: Deadline = field(default_factory=Deadline)
+    limits: Limits = field(default_factory=Limits)

@@ -1,0 +1,115 @@
+"""The final models, each within the time that is left.
+
+rows of the search -> default, twin -> judged on the holdout
+all rows           -> the model that is shipped, and scores of its rows by models that did not see them
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from time import monotonic, perf_counter
+
+from pubench.api.method import FittedMethod
+from pubench.configuration.configuration import Configuration
+from pubench.crossfit.fold_cache import FoldCache
+from pubench.crossfit.own_scores import fit_with_own_scores, own_scores
+from pubench.metrics.intervals import aul_pu_interval
+from pubench.seeds import Seed
+from pubench.tuning.budget import TimeBudget
+from pubench.tuning.holdout import DEFAULT, TUNED, Contender, HoldoutResult, ShippedModel
+from pubench.types import PUData, Resources
+
+
+@dataclass(frozen=True, eq=False)
+class FinalModels:
+    """What final models are trained and judged with.
+
+    Attributes:
+        cache: the rows of the search.
+        test: the holdout.
+        seed: of all models.
+        resources: for training.
+        budget: the time of the run.
+        phase: is called with the model that is trained, and the share of all models that is done.
+        refits: the tuned configuration is trained once more afterwards, on all rows.
+    """
+
+    cache: FoldCache
+    test: PUData
+    seed: Seed
+    resources: Resources
+    budget: TimeBudget
+    phase: Callable[[str, float], None]
+    refits: bool = False
+
+    def train(self, tuned: Configuration, default: Configuration | None) -> HoldoutResult:
+        """Train the tuned model and the default one, and compare them on the holdout.
+
+        They share the time that is left: an ensemble that would take longer has fewer members, and its configuration says
+        how many. The tuned model comes last, because not every method can be cut short, and one that takes too long must
+        not weaken the other.
+        """
+        defaults = {} if default is None else {DEFAULT: default}
+        requested = {TUNED: tuned, **defaults}
+        order = [*defaults, TUNED] if tuned != default else [TUNED, DEFAULT]
+        self._relate([single for configuration in requested.values() for single in configuration.singles])
+        trained: dict[str, Contender] = {}
+        for number, name in enumerate(order):
+            equal = next((other for other in trained if requested[other] == requested[name]), None)
+            trained[name] = (
+                trained[equal]
+                if equal
+                else self._train(name, requested[name], number / len(order), len(order))
+            )
+        return HoldoutResult.of({name: trained[name] for name in requested}, self.test.s)
+
+    def _relate(self, configurations: Sequence[Configuration]) -> None:
+        """Relate all rows before the time is divided: several models share the result, and none can use a part of it."""
+        rows = self.cache.training[0]
+        resources = replace(self.resources, progress=partial(self.phase, "final models: similarity"))
+        for configuration in configurations:
+            scaling = configuration.method.params.get("scaling")
+            if configuration.parts.similarity is not None and scaling is not None:
+                self.cache.parts(0, configuration.parts).relate(rows, scaling, self.seed, resources)
+
+    def _train(self, name: str, configuration: Configuration, start: float, count: int) -> Contender:
+        def progress(share: float) -> None:
+            self.phase(f"final models: {name}", start + share / count)
+
+        until = self.budget.model_deadline(is_default=name == DEFAULT, is_twin=name == TUNED and self.refits)
+        resources = replace(self.resources, progress=progress, until=until)
+        contender = train_contender(configuration, self.cache, self.test, self.seed, resources)
+        trained = configuration.as_trained(contender.fitted.chosen)
+        # What is decided in time, such as rounds on rows to stop early on, is no cut.
+        is_cut = trained != configuration and monotonic() >= until
+        return replace(contender, configuration=trained, is_cut=is_cut)
+
+
+def train_contender(
+    configuration: Configuration, cache: FoldCache, test: PUData, seed: Seed, resources: Resources
+) -> Contender:
+    """Train a configuration on all rows of the search and judge it on the holdout, from PU labels alone."""
+    start = perf_counter()
+    fitted = configuration.method.fit(cache.training[0], cache.parts(0, configuration.parts), seed, resources)
+    seconds = perf_counter() - start
+    scores = fitted.score(test.X, resources).values
+    return Contender(configuration, fitted, scores, aul_pu_interval(test.s, scores), seconds)
+
+
+def ship(
+    configuration: Configuration,
+    data: PUData,
+    seed: Seed,
+    resources: Resources,
+    fitted: FittedMethod | None = None,
+) -> ShippedModel:
+    """Return the model that is shipped: trained on `data`, unless it is given, with honest scores of these rows."""
+    start = perf_counter()
+    if fitted is None:
+        method, parts = configuration.method, configuration.parts
+        fitted, own = fit_with_own_scores(method, parts, data, seed, resources)
+        configuration = configuration.as_trained(fitted.chosen)
+    else:
+        plain = replace(resources, until=float("inf"))
+        own = own_scores(configuration.method, configuration.parts, fitted, data, seed, plain)
+    return ShippedModel(configuration, fitted, data, own, perf_counter() - start)
