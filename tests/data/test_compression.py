@@ -30,6 +30,11 @@ def zipped(*entries: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> b
     return buffer.getvalue()
 
 
+def name_alone(value: str | bytes) -> str:
+    """Return how a test is called: packed bytes hold the time, and differ between the processes that collect tests."""
+    return value if isinstance(value, str) else "content"
+
+
 PACKED = {
     "f.csv": TEXT,
     "f.CSV": TEXT,
@@ -159,6 +164,7 @@ def test_a_file_without_permission(closed: Path) -> None:
         ("f.zip", zipped(("f.csv", b"a,b\n" + b"0,0\n" * 100_000))),
         ("f.npz", zipped(("X.npy", bytes(400_000)))),
     ],
+    ids=name_alone,
 )
 def test_a_file_that_grows_too_much_is_not_read(
     name: str, content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -179,6 +185,7 @@ def test_a_file_that_grows_too_much_is_not_read(
         ("f.csv.XZ", lzma.compress(TEXT)),
         ("f.csv.zst", pa.compress(TEXT, "zstd", asbytes=True)),
     ],
+    ids=name_alone,
 )
 def test_a_file_is_decompressed_by_its_name(name: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)
