@@ -12,8 +12,8 @@ import numpy as np
 from pubench.metrics.comparison import paired_mean
 from pubench.types import FloatVector
 
-#: Fewer labelled rows than this decide nothing.
-_MIN_LABELLED = 10
+#: Fewer labelled rows than this decide nothing: there a trial costs little, and a blend misses one that was stopped by chance.
+_MIN_LABELLED = 50
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 
 #: The first trials are drawn at random, for the sampler to learn from.
 _N_STARTUP_TRIALS = 10
+#: A suggestion that is known is drawn again, at random, this number of times in all.
+_MAX_DRAWS = 10
+#: The attribute of a trial that repeats an earlier one; it is not judged.
+_REPEATED = "repeated"
+_NO_PRUNER = PlacementPruner(p_threshold=0.0)
 #: Seconds until it is seen again whether the trials of other machines have ended.
 _WAIT_SECONDS = 1.0
 _INTERRUPTED: Mapping[str, Any] = {
@@ -140,7 +145,7 @@ class Study:
         return [
             self._ended(trial)
             for trial in self._study.get_trials(deepcopy=False)
-            if trial.state.is_finished()
+            if trial.state.is_finished() and _REPEATED not in trial.user_attrs
         ]
 
     def best(self) -> Trial | None:
@@ -174,7 +179,9 @@ class Study:
                 return False
             is_full = budget.trials is not None and len(begun) >= budget.trials
             if not is_full:
-                suggested = self._suggest()
+                suggested = self._suggest_new()
+                if suggested is None:
+                    return False
                 self._running.add(suggested.number)
         if is_full:  # by trials of other machines, which may be gone
             time.sleep(_WAIT_SECONDS)
@@ -202,7 +209,8 @@ class Study:
             configuration = self._space.suggest(suggested)
             best = self.best()
             callbacks.trial_started(number, configuration)
-        running = RunningTrial(self._folds, self._pruner, () if best is None else best.placements)
+        pruner = _NO_PRUNER if suggested.params == self._space.default() else self._pruner
+        running = RunningTrial(self._folds, pruner, () if best is None else best.placements)
         started, complete, status, reason = time.monotonic(), False, Status.OK, ""
         try:
             complete = worker.judge(
@@ -237,9 +245,27 @@ class Study:
         sure = sum(trial.state.is_finished() or trial.number in self._running for trial in begun)
         return budget.deadline.has_passed or (budget.trials is not None and sure >= budget.trials)
 
-    def _suggest(self) -> "optuna.Trial":
+    def _suggest_new(self) -> "optuna.Trial | None":
+        """Return a trial whose configuration no other trial has; None if ten suggestions in a row were known.
+
+        The sampler comes back to what it likes, and methods without parameters are soon exhausted: a configuration that is
+        judged again gives the same scores.
+        """
+        from optuna.trial import TrialState  # noqa: PLC0415 - heavy imports happen when used
+
+        known = [trial.params for trial in self._begun_trials()]
+        for draw in range(_MAX_DRAWS):
+            suggested = self._suggest(at_random=draw > 0)
+            self._space.suggest(suggested)
+            if suggested.params not in known:
+                return suggested
+            suggested.set_user_attr(_REPEATED, value=True)
+            self._study.tell(suggested, state=TrialState.FAIL)
+        return None
+
+    def _suggest(self, *, at_random: bool) -> "optuna.Trial":
         from optuna.exceptions import ExperimentalWarning  # noqa: PLC0415
-        from optuna.samplers import TPESampler  # noqa: PLC0415
+        from optuna.samplers import RandomSampler, TPESampler  # noqa: PLC0415
 
         # A new sampler for each trial: after a resume the draws of the first trials must not be repeated.
         number = len(self._study.get_trials(deepcopy=False))
@@ -247,13 +273,14 @@ class Study:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExperimentalWarning)  # `group`, which conditional spaces need
             warnings.filterwarnings("ignore", "Heartbeat of storage", UserWarning)  # see `storage.heartbeat`
-            self._study.sampler = TPESampler(
+            tpe = TPESampler(
                 seed=seed,
                 n_startup_trials=_N_STARTUP_TRIALS,
                 group=True,
                 multivariate=True,
                 constant_liar=True,
             )
+            self._study.sampler = RandomSampler(seed) if at_random else tpe
             return self._study.ask()
 
     def _give_back(self, suggested: "optuna.Trial") -> None:

@@ -81,6 +81,6 @@ def registry(toy_file: Path) -> Registry:
 def data() -> PUData:
     """Rows whose first feature tells positives, half of which are labelled."""
     generator = Seed(0).generator()
-    values = generator.normal(size=(600, 3))
-    positive = values[:, 0] + 0.5 * generator.normal(size=600) > 1
-    return PUData(Table.from_array(values), positive & (np.arange(600) % 2 == 0))
+    values = generator.normal(size=(2400, 3))
+    positive = values[:, 0] + 0.5 * generator.normal(size=2400) > 1
+    return PUData(Table.from_array(values), positive & (np.arange(2400) % 2 == 0))

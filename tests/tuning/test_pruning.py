@@ -39,7 +39,7 @@ def test_a_better_trial_is_never_stopped() -> None:
     assert share_pruned(1.3, 100) == 0
 
 
-@pytest.mark.parametrize("labelled", [0, 1, 9])
+@pytest.mark.parametrize("labelled", [0, 1, 49])
 def test_few_labelled_rows_decide_nothing(labelled: int) -> None:
     assert not PlacementPruner(0.02).should_prune([np.zeros(labelled)], [np.ones(labelled)])
 

@@ -12,7 +12,7 @@ from pubench.types import Status
 NO_PRUNER = PlacementPruner(0.0)
 ROWS = np.arange(10)
 FOLDS = tuple(InnerFold(number, ROWS, ROWS, ROWS, 0.1) for number in range(3))
-BEST = (np.full(20, 0.9), np.full(20, 0.7), np.full(20, 0.8))
+BEST = (np.full(60, 0.9), np.full(60, 0.7), np.full(60, 0.8))
 
 
 def test_the_value_is_the_mean_over_folds() -> None:

@@ -135,6 +135,17 @@ def test_start_up_draws_are_not_repeated_after_a_resume(search: Search) -> None:
     assert len(set(angles)) == 6
 
 
+def test_a_search_whose_space_is_exhausted_ends_and_judges_no_configuration_twice(search: Search) -> None:
+    assert [trial.number for trial in search(5, angle=0.5)] == [0]
+
+
+def test_the_default_is_judged_to_its_end_however_bad_it_is(search: Search) -> None:
+    trials = search(12, p_threshold=0.999)
+    assert any(trial.stopped_early for trial in trials)
+    default = next(trial for trial in trials if trial.params["method.toy.angle"] == 0.3)
+    assert default.is_complete
+
+
 DRIVER = """
 import sys
 from pathlib import Path
