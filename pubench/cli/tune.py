@@ -61,7 +61,7 @@ from pubench.cli.plugins import open_registry
     default=5,
     show_default=True,
     metavar="N",
-    help="Number of folds.",
+    help="Number of folds; fewer where there are fewer labelled rows.",
 )
 @click.option(
     "--repeats",

@@ -19,7 +19,7 @@ class FoldPlan:
     """How configurations are compared.
 
     Attributes:
-        folds: number of folds per repeat.
+        folds: number of folds per repeat, at most.
         repeats: number of times that the rows are divided into folds.
         train_unlabeled: maximum number of unlabeled rows that a trial trains on.
         test_per_labelled: number of unlabeled rows per labelled one that a trial is judged on.
@@ -58,8 +58,16 @@ class InnerFold:
 
 
 def inner_folds(s: BoolVector, plan: FoldPlan, seed: Seed) -> tuple[InnerFold, ...]:
-    """Return the folds of rows with these labels; fold i depends on `s`, the plan and the seed alone."""
-    splits = stratified_folds(s, plan.folds, seed, plan.repeats)
+    """Return the folds of rows with these labels; fold i depends on `s`, the plan and the seed alone.
+
+    There are fewer folds than planned where there are fewer labelled, or unlabeled, rows: every fold tests one of each.
+
+    Raises:
+        DataError: fewer than two labelled, or two unlabeled, rows.
+    """
+    n_labelled = int(s.sum())
+    folds = max(2, min(plan.folds, n_labelled, len(s) - n_labelled))
+    splits = stratified_folds(s, folds, seed, plan.repeats)
     return tuple(_inner_folds(s, splits, plan, seed))
 
 

@@ -70,7 +70,7 @@ def tune(  # noqa: PLR0913 - the options of the command
         similarity: the same of similarities.
         learner: the same of learners.
         baselines: which methods stand on the leaderboard beside the model: `all`, those of the `paper`, `none`, or names.
-        folds: number of folds that trials are judged on.
+        folds: number of folds that trials are judged on; fewer where there are fewer labelled rows.
         holdout: share of the rows that the search never sees, for the final evaluation.
         workers: number of trials in parallel, each in a process of its own.
         seed: decides everything that is drawn.

@@ -1,10 +1,12 @@
 """Folds within which configurations are compared."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pubench.crossfit.folds import FoldPlan, inner_folds
+from pubench.errors import DataError
 from pubench.seeds import Seed
 
 
@@ -45,3 +47,16 @@ def test_the_same_seed_gives_the_same_folds() -> None:
     first, again, other = (inner_folds(s, plan, Seed(seed)) for seed in (0, 0, 1))
     assert all(np.array_equal(a.sample, b.sample) for a, b in zip(first, again, strict=True))
     assert not all(np.array_equal(a.test, b.test) for a, b in zip(first, other, strict=True))
+
+
+@pytest.mark.parametrize(("labelled", "expected"), [(2, 2), (3, 3), (5, 5), (9, 5)])
+def test_few_labelled_rows_give_fewer_folds(labelled: int, expected: int) -> None:
+    s = np.arange(50) < labelled
+    folds = inner_folds(s, FoldPlan(5), Seed(0))
+    assert len(folds) == expected
+    assert all(s[fold.test].any() and s[fold.rows].any() for fold in folds)
+
+
+def test_one_labelled_row_is_too_few() -> None:
+    with pytest.raises(DataError, match="2 folds need as many labelled positives; there are 1"):
+        inner_folds(np.arange(50) < 1, FoldPlan(5), Seed(0))

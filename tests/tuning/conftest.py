@@ -77,10 +77,14 @@ def registry(toy_file: Path) -> Registry:
     return load_registry([toy_file])
 
 
+def plane(rows: int) -> PUData:
+    """Return rows whose first feature tells positives, half of which are labelled."""
+    generator = Seed(0).generator()
+    values = generator.normal(size=(rows, 3))
+    positive = values[:, 0] + 0.5 * generator.normal(size=rows) > 1
+    return PUData(Table.from_array(values), positive & (np.arange(rows) % 2 == 0))
+
+
 @pytest.fixture
 def data() -> PUData:
-    """Rows whose first feature tells positives, half of which are labelled."""
-    generator = Seed(0).generator()
-    values = generator.normal(size=(2400, 3))
-    positive = values[:, 0] + 0.5 * generator.normal(size=2400) > 1
-    return PUData(Table.from_array(values), positive & (np.arange(2400) % 2 == 0))
+    return plane(600)

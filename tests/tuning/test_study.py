@@ -25,9 +25,15 @@ from pubench.tuning.trial import Trial, TuneCallbacks
 from pubench.tuning.worker import TrialContext, TrialWorker
 from pubench.types import PUData, Status
 from pubench.workers.limits import Deadline, Limits
+from tests.tuning.conftest import plane
 
 SEED = Seed(0).child("study")
 PLAN = FoldPlan(test_unlabeled=100, test_per_labelled=2)
+
+
+@pytest.fixture
+def data() -> PUData:
+    return plane(2400)  # enough labelled rows for trials to be stopped early
 
 
 @pytest.fixture
