@@ -1,6 +1,7 @@
 """The `pubench` command: its subcommands, its exit codes, and `pubench completion`."""
 
 import errno
+import os
 
 import click
 from click.shell_completion import get_completion_class
@@ -17,6 +18,7 @@ from pubench.cli.plugins import plugins
 from pubench.cli.predict import predict
 from pubench.cli.tune import tune
 from pubench.errors import PubenchError
+from pubench.system.machine import waiting_variables
 
 #: What the system says where there is no room: on the disk, in the quota, for a file, or for any change.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
@@ -74,6 +76,7 @@ def main() -> None:
 
     Exit codes: 0 done, 1 the work failed, 2 bad input or usage.
     """
+    os.environ.update(waiting_variables())  # before a library that reads them is loaded
 
 
 @click.command(

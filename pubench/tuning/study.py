@@ -178,14 +178,13 @@ class Study:
             if self._is_over(begun, budget):
                 return False
             is_full = budget.trials is not None and len(begun) >= budget.trials
-            if not is_full:
-                suggested = self._suggest_new()
-                if suggested is None:
-                    return False
+            suggested = None if is_full else self._suggest_new()
+            if suggested is not None:
                 self._running.add(suggested.number)
-        if is_full:  # by trials of other machines, which may be gone
-            time.sleep(_WAIT_SECONDS)
-            return True
+        if suggested is None:
+            if is_full:  # by trials of other machines, which may be gone
+                time.sleep(_WAIT_SECONDS)
+            return is_full
         try:
             with heartbeat(self._study, suggested):
                 is_judged = self._judge(suggested, worker, budget, callbacks)

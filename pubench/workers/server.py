@@ -53,9 +53,7 @@ class ForkServer:
     """
 
     def __init__(self, target: Callable[..., None], arguments: tuple[str, ...], n_threads: int) -> None:
-        # Threads that wait release their core: if they spin, two jobs side by side slow each other down many times.
-        waiting = {"OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive")}
-        environment = {**waiting, **dict.fromkeys(_THREAD_VARIABLES, str(n_threads))}
+        environment = dict.fromkeys(_THREAD_VARIABLES, str(n_threads))
         self._worker = Worker(WorkerCommand(target, arguments, environment), grace_seconds=_GRACE_SECONDS)
 
     def start(self) -> None:

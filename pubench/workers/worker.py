@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from pubench.errors import PubenchError
+from pubench.system.machine import waiting_variables
 from pubench.workers.channel import Message, to_line
 from pubench.workers.limits import Deadline, Limits, kill_group
 from pubench.workers.watch import Exceeded, ExitStatus, JobFailedError, exceeded_limit
@@ -105,7 +106,7 @@ class Worker:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,
-                    env={**os.environ, **self._command.environment},
+                    env={**os.environ, **waiting_variables(), **self._command.environment},
                     start_new_session=True,
                 )
             self._buffer = b""
