@@ -13,6 +13,9 @@ from pubench.data.splits import stratified_folds
 from pubench.seeds import Seed
 from pubench.types import BoolVector, IndexVector, Split
 
+#: The power of the number of rows that a training takes: a part of it is the same for any number.
+_GROWTH = 0.8
+
 
 @dataclass(frozen=True)
 class FoldPlan:
@@ -55,6 +58,10 @@ class InnerFold:
     def is_sampled(self) -> bool:
         """Whether a trial trains on fewer rows than there are."""
         return len(self.sample) < len(self.rows)
+
+    def seconds_for(self, n_rows: float, seconds: float) -> float:
+        """Return about how long a training on `n_rows` rows takes that took `seconds` on the sample."""
+        return seconds * float(np.power(n_rows / max(1, len(self.sample)), _GROWTH))
 
 
 def inner_folds(s: BoolVector, plan: FoldPlan, seed: Seed) -> tuple[InnerFold, ...]:

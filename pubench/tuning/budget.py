@@ -5,8 +5,8 @@
                   |<- each at most a tenth of it ->|<-  10 % ->|<- reserve, 20 to 30 percent     ->|  2 %   |  3 %   |
                                               search ends                                       deadline
 
-Too little time gives fewer trials, then fewer parts of a blend, then final models with fewer members; it is never an error
-once a trial succeeded. Baselines leave what they do not need to the final models, and get what these leave; each runs in a
+Too little time gives fewer trials, then fewer parts of a blend, then final models with fewer members, but never fewer than their
+drafts have, which the search judged; it is never an error once a trial succeeded. Baselines leave what they do not need to the final models, and get what these leave; each runs in a
 process that is ended when its time is up.
 """
 
@@ -32,30 +32,31 @@ _START_SECONDS = 5.0
 _MIN_BASELINE_SECONDS = 60.0
 #: Share of the time for saving the model and writing the report.
 _REPORT_SHARE = 0.03
-#: Share of the remaining search time that one trial may take, and the seconds that it may take in any case.
+#: Share of the remaining search time that one trial may take; of a short one the larger share, up to these seconds.
 _TRIAL_SHARE = 0.1
-_MIN_TRIAL_SECONDS = 30.0
+_SHORT_TRIAL_SHARE = 0.25
+_SHORT_TRIAL_SECONDS = 30.0
+_LEAST_TRIAL_SECONDS = 5.0
 #: A configuration in full takes about this many times as long as its draft; the parts of a blend share that.
 _FULL_PER_DRAFT = 10
 #: Number of parts that a blend has about, and how much longer a part in full takes than its draft.
 _N_PARTS = 4
-_PART_PER_DRAFT = 2
+_PART_PER_DRAFT = 1.25
 #: Share of the time that is reserved for the final models: at least, because parts of a blend may take longer than the first
-#: trials, and at most; if they need more, their ensembles have fewer members.
+#: trials, and at most; if they need more, their ensembles have fewer members. In a short run the reserve is these seconds, as far
+#: as the greatest share allows: a blend needs its time, and what a search finds late adds little to it.
 _MIN_RESERVE_SHARE = 0.2
 _MAX_RESERVE_SHARE = 0.3
+_SHORT_RESERVE_SECONDS = 30.0
 #: How often what a similarity computes once on all rows is computed after the search: for the twin, the shipped model, and
 #: the scores of its training rows.
 _N_RELATIONS = 3
-#: The power of the number of rows that a training takes, from the sample of a trial to all rows: a part of it is the same for
-#: any number.
-_GROWTH = 0.8
 #: Share of the remaining time that scoring the holdout gets.
 _SCORING_SHARE = 0.1
 #: Share of the remaining time that the default model may take, and of the rest that the twin may take; the model that is
 #: shipped gets what is left.
-_DEFAULT_SHARE = 0.25
-_TWIN_SHARE = 0.4
+DEFAULT_SHARE = 0.2
+TWIN_SHARE = 0.4
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,9 @@ class TimeBudget:
         larger = n_rows / max(1, len(folds[0].sample))
         drafts = larger * (_FULL_PER_DRAFT + 2 * _N_PARTS * _PART_PER_DRAFT) + _N_PARTS * len(folds)
         needed = _N_RELATIONS * _once(trials) + drafts * slow.last_fold
-        return float(np.clip(needed, _MIN_RESERVE_SHARE * self.seconds, _MAX_RESERVE_SHARE * self.seconds))
+        most = _MAX_RESERVE_SHARE * self.seconds
+        least = max(_MIN_RESERVE_SHARE * self.seconds, min(most, _SHORT_RESERVE_SECONDS))
+        return float(np.clip(needed, least, most))
 
     def trainable_share(self, trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int) -> float:
         """Return the share of the rows, at most 1, that there is time to train final models on, be they as small as drafts.
@@ -136,8 +139,8 @@ class TimeBudget:
         """
         if self.seconds is None:
             return 1.0
-        larger = float(np.power(n_rows / max(1, len(folds[0].sample)), _GROWTH))
-        least = _N_RELATIONS * _once(trials) + 3 * larger * _slower(trials).last_fold
+        training = folds[0].seconds_for(n_rows, _slower(trials).last_fold)
+        least = _N_RELATIONS * _once(trials) + 3 * training
         return min(1.0, _MAX_RESERVE_SHARE * self.seconds / max(least, 1e-9))
 
     def affordable(self, trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int) -> list[Trial]:
@@ -150,7 +153,7 @@ class TimeBudget:
         """
         larger = n_rows / max(1, len(folds[0].sample))
         remaining = self.deadline - self._seconds_of(self.baselines) - time.monotonic()
-        left = remaining * (1 - _DEFAULT_SHARE)
+        left = remaining * (1 - DEFAULT_SHARE)
         kept: list[Trial] = []
         for trial in trials:
             seconds = (len(folds) + 2 * _PART_PER_DRAFT * larger) * trial.last_fold
@@ -175,19 +178,25 @@ class TimeBudget:
 
     def trial_seconds(self, search_deadline: float) -> float:
         """Return the time limit of one trial, so that no single trial uses up the search."""
-        return max(_MIN_TRIAL_SECONDS, _TRIAL_SHARE * (search_deadline - time.monotonic()))
+        left = search_deadline - time.monotonic()
+        if left == float("inf"):
+            return left
+        return max(
+            _LEAST_TRIAL_SECONDS, _TRIAL_SHARE * left, min(_SHORT_TRIAL_SECONDS, _SHORT_TRIAL_SHARE * left)
+        )
 
-    def model_deadline(self, *, is_default: bool = False, is_twin: bool = False) -> float:
+    def model_deadline(self, share: float = 1.0, *, needs: float = 0.0, later: float = 0.0) -> float:
         """Return when a final model that is trained next must end; an ensemble that is not done has fewer members.
 
         Args:
-            is_default: it is the default model, which leaves time for the others.
-            is_twin: it is the twin of the model that is shipped, which is trained after it.
+            share: of the time that is left; other models need the rest.
+            needs: seconds that it gets in any case, be there time or not: what its draft takes. With fewer members than its
+                draft it would not be the model that the search judged.
+            later: seconds that work takes which comes afterwards and cannot be cut.
         """
         now = time.monotonic()
-        remaining = (self.deadline - now) * (1 - _SCORING_SHARE)
-        share = _DEFAULT_SHARE if is_default else _TWIN_SHARE if is_twin else 1.0
-        return now + remaining * share
+        remaining = (self.deadline - now - later) * (1 - _SCORING_SHARE)
+        return now + max(needs, remaining * share)
 
 
 def _slower(trials: Sequence[Trial]) -> Trial:
@@ -222,6 +231,29 @@ def full_seconds(trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: in
 def _draft_seconds(trial: Trial, folds: Sequence[InnerFold]) -> float:
     """Return the seconds of one fold; of a trial that saw none, what it took without an end."""
     return trial.last_fold or trial.seconds / len(folds)
+
+
+def draft_seconds(trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int) -> float:
+    """Return about how long the drafts of these trials take on `n_rows` rows, one after another."""
+    return sum(folds[0].seconds_for(n_rows, trial.last_fold) for trial in trials)
+
+
+def cross_fit_seconds(
+    parts: Sequence[Trial], trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int
+) -> float:
+    """Return about how long it takes to score each of `n_rows` rows by drafts that were not trained on it.
+
+    Args:
+        parts: the trials whose drafts these are.
+        trials: of the search, by number.
+        folds: on which trials were judged.
+        n_rows: number of rows to score.
+    """
+    first, count = folds[0], len(folds)
+    trained = len(first.sample) if first.is_sampled else n_rows * (count - 1) / count
+    training = sum(count * first.seconds_for(trained, trial.last_fold) for trial in parts)
+    relates = any(trial.configuration.parts.similarity is not None for trial in parts)
+    return training + (_N_RELATIONS - 1) * _once(trials) * relates
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ rows of the search -> default, twin -> judged on the holdout
 all rows           -> the model that is shipped, and scores of its rows by models that did not see them
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic, perf_counter
 
@@ -15,7 +15,7 @@ from pubench.crossfit.fold_cache import FoldCache
 from pubench.crossfit.own_scores import fit_with_own_scores, own_scores
 from pubench.metrics.intervals import aul_pu_interval
 from pubench.seeds import Seed
-from pubench.tuning.budget import TimeBudget
+from pubench.tuning.budget import DEFAULT_SHARE, TWIN_SHARE, TimeBudget
 from pubench.tuning.holdout import DEFAULT, TUNED, Contender, HoldoutResult, ShippedModel
 from pubench.types import PUData, Resources
 
@@ -32,6 +32,8 @@ class FinalModels:
         budget: the time of the run.
         phase: is called with the model that is trained, and the share of all models that is done.
         refits: the tuned configuration is trained once more afterwards, on all rows.
+        needs: seconds that the tuned model and the default get in any case, by name: what their drafts take.
+        later: seconds that work takes which comes after both and cannot be cut.
     """
 
     cache: FoldCache
@@ -41,6 +43,8 @@ class FinalModels:
     budget: TimeBudget
     phase: Callable[[str, float], None]
     refits: bool = False
+    needs: Mapping[str, float] = field(default_factory=dict)
+    later: float = 0.0
 
     def train(self, tuned: Configuration, default: Configuration | None) -> HoldoutResult:
         """Train the tuned model and the default one, and compare them on the holdout.
@@ -76,7 +80,8 @@ class FinalModels:
         def progress(share: float) -> None:
             self.phase(f"final models: {name}", start + share / count)
 
-        until = self.budget.model_deadline(is_default=name == DEFAULT, is_twin=name == TUNED and self.refits)
+        share = DEFAULT_SHARE if name == DEFAULT else TWIN_SHARE if self.refits else 1.0
+        until = self.budget.model_deadline(share, needs=self.needs.get(name, 0.0), later=self.later)
         resources = replace(self.resources, progress=progress, until=until)
         contender = train_contender(configuration, self.cache, self.test, self.seed, resources)
         trained = configuration.as_trained(contender.fitted.chosen)

@@ -21,7 +21,7 @@ from pubench.data.splits import holdout
 from pubench.ensemble.blend import HeldOut
 from pubench.seeds import Seed
 from pubench.tuning.baselines import BaselineContext, Baselines, requested_baselines
-from pubench.tuning.budget import SearchBudget, TimeBudget
+from pubench.tuning.budget import SearchBudget, TimeBudget, cross_fit_seconds, draft_seconds
 from pubench.tuning.final_models import FinalModels, ship
 from pubench.tuning.holdout import DEFAULT, TUNED, Contender, HoldoutResult, ShippedModel
 from pubench.tuning.model_choice import ModelChoice, OutOfFoldScores, choose_model
@@ -61,6 +61,21 @@ class TuneContext:
     plugin_files: tuple[str, ...] = ()
     callbacks: TuneCallbacks = field(default_factory=TuneCallbacks)
     stop: threading.Event | None = None
+
+
+@dataclass(frozen=True)
+class _Costs:
+    """Seconds that final models need about, judging by the trials of the search.
+
+    Attributes:
+        tuned, default, shipped: for their drafts; with less time a model would be weaker than what the search judged.
+        own_scores: for the scores of the training rows of the model that is shipped.
+    """
+
+    tuned: float
+    default: float
+    shipped: float
+    own_scores: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,12 +145,12 @@ class TuningRun:
 
         share = self._budget.trainable_share(trials, rows.folds, rows.data.X.n_rows)
         trained_on = rows if share == 1 else SearchData(self._reduced(rows.data, share), ())
-        judged = self._train_final_models(
-            self._knowing(tuned, choice, trials, scores), default, trained_on, test
-        )
+        costs = self._costs(choice, trials, rows.folds, trained_on.data)
+        twin = self._knowing(tuned, choice, trials, scores)
+        judged = self._train_final_models(twin, default, trained_on, test, costs)
         self._done("final models")
 
-        shipped = self._ship(judged.contenders[TUNED], tuned, trained_on.data, share)
+        shipped = self._ship(judged.contenders[TUNED], tuned, trained_on.data, share, costs)
         self._done("refit")
 
         if self._budget.seconds is not None:
@@ -277,8 +292,28 @@ class TuningRun:
         drawn = generator.choice(others, max(1, kept), replace=False, shuffle=False)
         return data.take(np.sort(np.concatenate([np.flatnonzero(data.s), drawn])))
 
+    def _costs(
+        self, choice: ModelChoice, trials: Sequence[Trial], folds: Sequence[InnerFold], rows: PUData
+    ) -> "_Costs":
+        parts = [trial for trial in trials if trial.number in choice.weights]
+        default = [trial for trial in trials if trial.params == self._space.default()]
+        n_rows, n_shipped = rows.X.n_rows, rows.X.n_rows
+        if self._request.refit:
+            n_shipped = round(n_rows / (1 - self._request.holdout))
+        return _Costs(
+            tuned=draft_seconds(parts, folds, n_rows),
+            default=draft_seconds(default, folds, n_rows),
+            shipped=draft_seconds(parts, folds, n_shipped),
+            own_scores=cross_fit_seconds(parts, trials, folds, n_shipped),
+        )
+
     def _train_final_models(
-        self, tuned: Configuration, default: Configuration | None, rows: SearchData, test: PUData
+        self,
+        tuned: Configuration,
+        default: Configuration | None,
+        rows: SearchData,
+        test: PUData,
+        costs: "_Costs",
     ) -> HoldoutResult:
         finals = FinalModels(
             FoldCache(rows.data, rows.folds, self._seed, for_all=True),
@@ -288,6 +323,8 @@ class TuningRun:
             self._budget,
             self._callbacks.phase,
             self._request.refit,
+            {TUNED: costs.tuned, DEFAULT: costs.default},
+            costs.own_scores,
         )
         return finals.train(tuned, default)
 
@@ -297,11 +334,16 @@ class TuningRun:
         was_judged = any(trial.params == params and trial.status is Status.OK for trial in trials)
         return self._space.configuration(params) if was_judged else None
 
-    def _ship(self, twin: Contender, tuned: Configuration, trained_on: PUData, share: float) -> ShippedModel:
+    def _ship(
+        self, twin: Contender, tuned: Configuration, trained_on: PUData, share: float, costs: "_Costs"
+    ) -> ShippedModel:
         """Train the tuned configuration on all rows, or this share of them; without a refit the twin is shipped."""
         progress = partial(self._callbacks.phase, "refit")
         progress(0.0)
-        resources = replace(self._context.resources, progress=progress, until=self._budget.model_deadline())
+        # A blend is cross-fitted before its parts are trained, a single model after.
+        before, after = (costs.own_scores, 0.0) if isinstance(tuned, Blend) else (0.0, costs.own_scores)
+        until = self._budget.model_deadline(needs=before + costs.shipped, later=after)
+        resources = replace(self._context.resources, progress=progress, until=until)
         seed = Seed(self._request.seed)
         if not self._request.refit:
             return ship(twin.configuration, trained_on, seed, resources, twin.fitted)

@@ -10,7 +10,7 @@ from pubench.api.plugin import Kind
 from pubench.api.registry import Registry
 from pubench.configuration.configuration import PluginSpec, configure
 from pubench.crossfit.folds import InnerFold
-from pubench.tuning.budget import TimeBudget, full_seconds
+from pubench.tuning.budget import TimeBudget, cross_fit_seconds, draft_seconds, full_seconds
 from pubench.tuning.trial import Trial
 from pubench.types import Status
 
@@ -44,7 +44,7 @@ def test_without_a_timeout_there_is_no_deadline(registry: Registry) -> None:
     assert budget.deadline == float("inf")
     assert budget.search_deadline([judged(registry, 9.0, 3.0)], folds(100), 100) == float("inf")
     assert budget.trial_seconds(float("inf")) == float("inf")
-    assert budget.model_deadline(is_default=True) == float("inf")
+    assert budget.model_deadline(0.2, needs=3.0, later=5.0) == float("inf")
 
 
 def test_three_percent_remain_for_the_report(clock: Any) -> None:
@@ -54,21 +54,23 @@ def test_three_percent_remain_for_the_report(clock: Any) -> None:
     assert budget.elapsed == 50
 
 
-@pytest.mark.parametrize(("remaining", "seconds"), [(1000.0, 100.0), (300.0, 30.0), (10.0, 30.0)])
-def test_a_trial_takes_a_tenth_of_the_search_but_may_take_half_a_minute(
+@pytest.mark.parametrize(
+    ("remaining", "seconds"), [(1000.0, 100.0), (300.0, 30.0), (120.0, 30.0), (40.0, 10.0), (-3.0, 5.0)]
+)
+def test_a_trial_takes_a_tenth_of_the_search_or_a_larger_share_of_a_short_one(
     clock: Any, remaining: float, seconds: float
 ) -> None:
     assert TimeBudget(2000.0, started=1000.0).trial_seconds(clock.now + remaining) == pytest.approx(seconds)
 
 
 def test_the_first_trials_tell_what_final_models_need(registry: Registry) -> None:
-    budget = TimeBudget(1000.0, started=1000.0)
+    budget = TimeBudget(800.0, started=1000.0)
     # 12 s for what is computed once, 6 s for three folds; the final models have three times as many rows.
     cheap = judged(registry, seconds=50.0, last_fold=1.0, number=0)  # it started the process
     trial = judged(registry, seconds=18.0, last_fold=2.0)
-    # The default in full is ten drafts; each of four parts is twice two drafts, on the rows of the search and on all rows,
+    # The default in full is ten drafts; each of four parts is twice 1.25 drafts, on the rows of the search and on all rows,
     # and cross-fitted on three folds.
-    reserve = 3 * 12 + (3 * (10 + 2 * 4 * 2) + 4 * 3) * 2
+    reserve = 3 * 12 + (3 * (10 + 2 * 4 * 1.25) + 4 * 3) * 2
     assert budget.search_deadline([cheap, trial], folds(100), 300) == pytest.approx(budget.deadline - reserve)
     stopped = judged(registry, seconds=16.0, last_fold=2.0, seen=2)
     assert budget.search_deadline([cheap, stopped], folds(100), 300) == pytest.approx(
@@ -76,13 +78,19 @@ def test_the_first_trials_tell_what_final_models_need(registry: Registry) -> Non
     )
     assert budget.search_deadline([], folds(100), 300) == budget.deadline
     quick = judged(registry, seconds=0.3, last_fold=0.1)
-    assert budget.search_deadline([quick], folds(100), 300) == pytest.approx(budget.deadline - 200)
+    assert budget.search_deadline([quick], folds(100), 300) == pytest.approx(budget.deadline - 160)
 
 
 def test_final_models_take_a_fifth_to_three_tenths_of_the_time(registry: Registry) -> None:
     budget = TimeBudget(100.0, started=1000.0)
     slow = judged(registry, seconds=90.0, last_fold=30.0)
     assert budget.search_deadline([slow], folds(100), 300) == pytest.approx(1000 + 97 - 30)
+
+
+@pytest.mark.parametrize(("seconds", "reserve"), [(60.0, 18.0), (120.0, 30.0), (600.0, 120.0)])
+def test_short_runs_leave_a_blend_half_a_minute(registry: Registry, seconds: float, reserve: float) -> None:
+    budget, quick = TimeBudget(seconds, started=1000.0), judged(registry, seconds=0.3, last_fold=0.01)
+    assert budget.search_deadline([quick], folds(100), 100) == pytest.approx(budget.deadline - reserve)
 
 
 def test_final_models_are_trained_on_as_many_rows_as_there_is_time_for(registry: Registry) -> None:
@@ -97,9 +105,22 @@ def test_final_models_are_trained_on_as_many_rows_as_there_is_time_for(registry:
 def test_each_final_model_leaves_time_for_the_next_and_all_for_scoring(clock: Any) -> None:
     budget = TimeBudget(100.0, started=1000.0)
     clock.now += 37  # 60 s before the deadline
-    assert budget.model_deadline(is_default=True) == pytest.approx(clock.now + 60 * 0.9 * 0.25)
-    assert budget.model_deadline(is_twin=True) == pytest.approx(clock.now + 60 * 0.9 * 0.4)
+    assert budget.model_deadline(0.2) == pytest.approx(clock.now + 60 * 0.9 * 0.2)
+    assert budget.model_deadline(0.4, later=20.0) == pytest.approx(clock.now + 40 * 0.9 * 0.4)
     assert budget.model_deadline() == pytest.approx(clock.now + 60 * 0.9)
+
+
+def test_a_final_model_gets_what_its_draft_takes_be_there_time_or_not(clock: Any) -> None:
+    budget = TimeBudget(100.0, started=1000.0)
+    clock.now += 90
+    assert budget.model_deadline(0.4, needs=30.0, later=20.0) == pytest.approx(clock.now + 30)
+
+
+def test_drafts_and_own_scores_take_what_trials_took_on_more_rows(registry: Registry) -> None:
+    trials = [judged(registry, seconds=3.0, last_fold=1.0), judged(registry, seconds=6.0, last_fold=2.0)]
+    assert draft_seconds(trials, folds(100), 300) == pytest.approx(3**0.8 * 3)
+    # Three folds, each trained on two thirds of 300 rows.
+    assert cross_fit_seconds(trials, trials, folds(100), 300) == pytest.approx(3 * 2**0.8 * 3)
 
 
 def test_baselines_and_the_oracle_have_shares_of_their_own(clock: Any) -> None:
@@ -136,9 +157,9 @@ def test_a_method_takes_what_its_trials_took_on_more_rows(registry: Registry) ->
 
 def test_a_blend_has_the_parts_that_there_is_time_for(clock: Any, registry: Registry) -> None:
     budget = TimeBudget(100.0, started=1000.0)
-    # A part takes three folds, and on thrice the rows twice two drafts, of a second each.
+    # A part takes three folds, and on thrice the rows twice 1.25 drafts, of a second each.
     parts = [judged(registry, seconds=3.0, last_fold=1.0, number=number) for number in range(10)]
-    assert budget.affordable(parts, folds(100), 300) == parts[: int(97 * 0.75 / (3 + 12))]
+    assert budget.affordable(parts, folds(100), 300) == parts[: int(97 * 0.8 / (3 + 7.5))]
     slow = judged(registry, seconds=300.0, last_fold=100.0, number=10)
     assert budget.affordable([parts[0], slow, parts[1]], folds(100), 300) == parts[:2]
     clock.now += 90

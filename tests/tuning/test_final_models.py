@@ -47,6 +47,22 @@ def test_it_is_marked_whether_the_time_ran_out_for_the_default(
     assert result.contenders["default"].is_cut is is_cut
 
 
+def test_a_model_that_gets_what_its_draft_needs_is_not_cut_when_the_time_is_over(data: PUData) -> None:
+    cache = FoldCache(data, inner_folds(data.s, FoldPlan(), SEED), SEED, for_all=True)
+    finals = FinalModels(
+        cache,
+        data,
+        SEED,
+        Resources(),
+        TimeBudget(0.0),
+        lambda name, share: None,  # noqa: ARG005
+        needs={"tuned": 600.0},
+    )
+    contenders = finals.train(configured("probtagging", members=4), configured("probtagging")).contenders
+    assert contenders["default"].is_cut
+    assert not contenders["tuned"].is_cut
+
+
 def test_a_training_that_stops_early_is_not_cut(data: PUData) -> None:
     learner = PluginSpec("lightgbm", {"trees": 300, "learning_rate": 0.5, "stop_share": 0.3})
     tuned = configure({Kind.METHOD: PluginSpec("naive"), Kind.LEARNER: learner}, load_registry())
