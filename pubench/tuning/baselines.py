@@ -200,7 +200,7 @@ class Baselines:
             left = f"there were {numbers.seconds(limit)} for it; raise --timeout."
             reason = (
                 f"It would take about {numbers.seconds(needs)}, and {left}"
-                if needs
+                if needs > limit
                 else f"There was no time: {left}"
             )
             return self._failed(number, Status.TIMEOUT, reason)
