@@ -102,8 +102,8 @@ from .system.json_documents import read_json as read_json
 from .system.json_documents import write_json as write_json
 from .system.threads import blas_threads as blas_threads
 from .truth import Truth as Truth
-from .tuning.dataframe import tune as tune
 from .tuning.result import TuneResult as TuneResult
+from .tuning.tune_dataframe import tune as tune
 from .types import Affinity as Affinity
 from .types import BoolVector as BoolVector
 from .types import Examples as Examples

@@ -17,8 +17,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from pubench.api.early_stopping import hold_out
 from pubench.api.plugin import DataSize, Learner, Model
-from pubench.api.stop_rows import hold_out
 from pubench.api.trainer import Trainer
 from pubench.errors import DataError, NotApplicableError
 from pubench.seeds import Seed

@@ -14,7 +14,6 @@ from pubench.decision.hidden_positives import NEEDS_A_PRIOR, Hidden, HiddenPosit
 from pubench.decision.profit import ProfitCurve, profit_over_depth
 from pubench.model.training_rows import OwnRows, honest_scores
 from pubench.system.machine import cores
-from pubench.tuning.calls import CallRequest, n_unlabeled
 from pubench.tuning.conclusion import Conclusion, conclude
 from pubench.tuning.holdout import DEFAULT, TUNED, Contender, HoldoutResult, ShippedModel
 from pubench.tuning.model_choice import ModelChoice
@@ -22,6 +21,7 @@ from pubench.tuning.notebook import result_html
 from pubench.tuning.run_folder import RunFolder
 from pubench.tuning.standings import COLUMNS, Entrant, LeaderboardRow, rank_entrants
 from pubench.tuning.trial import Trial
+from pubench.tuning.whom_to_call import CallRequest, n_unlabeled
 from pubench.types import PUData, Resources, Split
 
 if TYPE_CHECKING:

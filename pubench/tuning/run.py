@@ -34,7 +34,7 @@ from pubench.tuning.standings import FEWER_MEMBERS, Entrant, Role
 from pubench.tuning.study import Study
 from pubench.tuning.study_storage import open_study, this_process
 from pubench.tuning.trial import Trial, TuneCallbacks
-from pubench.tuning.worker import TrialContext, TrialWorker, WorkerTarget
+from pubench.tuning.trial_worker import TrialContext, TrialWorker, WorkerTarget
 from pubench.types import PUData, Resources, Status
 from pubench.workers.limits import Deadline, Limits
 from pubench.workers.watch import JobFailedError

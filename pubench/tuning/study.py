@@ -22,7 +22,7 @@ from pubench.tuning.pruning import PlacementPruner
 from pubench.tuning.space import SearchSpace
 from pubench.tuning.study_storage import RESULT, earlier_trials, fail_stale_trials, heartbeat, queue_again
 from pubench.tuning.trial import Trial, TuneCallbacks
-from pubench.tuning.worker import TrialWorker
+from pubench.tuning.trial_worker import TrialWorker
 from pubench.types import FloatVector, Status
 from pubench.workers.watch import JobFailedError
 from pubench.workers.worker import StoppedError

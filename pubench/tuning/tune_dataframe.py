@@ -14,11 +14,11 @@ from pubench.data.sources import DatasetRequest, DatasetResult
 from pubench.data.user_file import FileSpec, read_table
 from pubench.metrics.prior_corrected import Prior
 from pubench.system.cache import machine_cache
-from pubench.tuning.calls import CallRequest
 from pubench.tuning.command import tune_dataset
 from pubench.tuning.request import SearchRequest, TuneRequest
 from pubench.tuning.result import TuneResult
 from pubench.tuning.trial import Trial, TuneCallbacks
+from pubench.tuning.whom_to_call import CallRequest
 from pubench.types import Resources
 
 if TYPE_CHECKING:
