@@ -86,7 +86,7 @@ class Trained:
     ) -> Self:
         """Describe a model that was fitted on `data`; thresholds and evidence are computed from these rows.
 
-        `own_scores` are those of `data` by models that were not trained on them; see `pubench.crossfit.own_scores`. The number
+        `own_scores` are those of `data` by models that were not trained on them; see `pubench.crossfit.cross_fit`. The number
         of hidden positives is estimated from them, unless it is known to be `hidden`.
         """
         if hidden is None and own_scores is not None:

@@ -12,8 +12,8 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from pubench.errors import NotApplicableError, PluginError
-from pubench.metrics.auc_relation import auc_from_aul
 from pubench.metrics.aul import aul_pu_score
+from pubench.metrics.prior_corrected import auc_from_aul
 from pubench.neighbors.k_choice import KChoice
 from pubench.types import BoolVector, FloatVector, Json, Resources
 

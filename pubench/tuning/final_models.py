@@ -11,8 +11,8 @@ from time import monotonic, perf_counter
 
 from pubench.api.method import FittedMethod
 from pubench.configuration.configuration import Configuration
+from pubench.crossfit.cross_fit import fit_with_own_scores, own_scores
 from pubench.crossfit.fold_cache import FoldCache
-from pubench.crossfit.own_scores import fit_with_own_scores, own_scores
 from pubench.metrics.intervals import aul_pu_interval
 from pubench.seeds import Seed
 from pubench.tuning.budget import TimeBudget

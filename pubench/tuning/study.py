@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pubench.crossfit.cross_fit import mean_aul
 from pubench.crossfit.folds import InnerFold
 from pubench.seeds import Seed
 from pubench.tuning.budget import SearchBudget
-from pubench.tuning.objective import mean_aul
 from pubench.tuning.portfolio import first_trials
 from pubench.tuning.pruning import PlacementPruner
 from pubench.tuning.space import SearchSpace
