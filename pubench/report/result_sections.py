@@ -8,7 +8,7 @@ from pubench.html.parts import AUL, Section, bullets, card_cell, figure, legend,
 from pubench.html.scale import Scale
 from pubench.report.charts import lift_chart, whisker, whisker_axis, whisker_scale
 from pubench.report.values import Report
-from pubench.tuning.holdout import DEFAULT, TUNED
+from pubench.tuning.final_models import DEFAULT, TUNED
 from pubench.tuning.standings import LeaderboardRow, Role
 
 #: Numbers of series, which set colours; other contenders have none.

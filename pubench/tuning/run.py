@@ -22,8 +22,15 @@ from pubench.ensemble.blend import HeldOut
 from pubench.seeds import Seed
 from pubench.tuning.baselines import BaselineContext, Baselines, requested_baselines
 from pubench.tuning.budget import SearchBudget, TimeBudget
-from pubench.tuning.final_models import FinalModels, ship
-from pubench.tuning.holdout import DEFAULT, TUNED, Contender, HoldoutResult, ShippedModel
+from pubench.tuning.final_models import (
+    DEFAULT,
+    TUNED,
+    Contender,
+    FinalModels,
+    HoldoutResult,
+    ShippedModel,
+    ship,
+)
 from pubench.tuning.model_choice import ModelChoice, OutOfFoldScores, choose_model
 from pubench.tuning.pruning import PlacementPruner
 from pubench.tuning.request import SearchRequest

@@ -20,8 +20,7 @@ from pubench.data.splits import holdout
 from pubench.decision.hidden_positives import hidden_from_prior
 from pubench.report.values import Provenance, Report, ReportSubject, make_report, parameter_importances
 from pubench.seeds import Seed
-from pubench.tuning.final_models import ship, train_contender
-from pubench.tuning.holdout import TUNED, Contender, HoldoutResult
+from pubench.tuning.final_models import TUNED, Contender, HoldoutResult, ship, train_contender
 from pubench.tuning.model_choice import ModelChoice
 from pubench.tuning.result import TuneResult
 from pubench.tuning.space import SearchSpace
