@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pubench.crossfit.folds import InnerFold
-from pubench.data.dataframe_table import frame_table
 from pubench.data.new_rows import encode_as
+from pubench.data.table_file import frame_table
 from pubench.decision.call_list import CallTable, call_list
 from pubench.decision.hidden_positives import NEEDS_A_PRIOR, Hidden, HiddenPositives
 from pubench.decision.profit import ProfitCurve, profit_over_depth

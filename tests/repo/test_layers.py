@@ -15,12 +15,10 @@ ROOT = Path(__file__).parents[2]
 MAY_SEE_TRUTH = {
     "pubench.cli",
     "pubench.data.aliases",
-    "pubench.data.dataset_cache",
+    "pubench.data.sources",
     "pubench.data.catalogue",
     "pubench.data.paper_folds",
     "pubench.data.user_file",
-    "pubench.data.sources",
-    "pubench.data.summary",
     "pubench.data.labelling",
     "pubench.api.dataset",
     "pubench.doctor",
