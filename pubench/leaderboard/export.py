@@ -1,4 +1,4 @@
-"""The board for other programs and pages: data.json; standings, runs and pairs as CSV; runs as Parquet; the ranking as Markdown."""
+"""The board as files for others: data.json; standings, runs and pairs as CSV; runs as Parquet; the ranking as Markdown."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""The manifest of a saved model: everything that is known about it, as JSON and back and in a notebook, and the files that belong to it.
+"""The manifest of a saved model: everything that is known about it, as JSON and for a notebook, and the files that it lists.
 
 Models may come from anywhere: all of this is checked before any library opens a file.
 """

@@ -1,4 +1,4 @@
-"""Whom to call: what the best unlabeled rows hold, where to stop, and whether probabilities are right; with the charts of both."""
+"""Whom to call: what the best unlabeled rows hold, where to stop, and whether probabilities are right; with their charts."""
 
 import shlex
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The result of a run: its trials, what was chosen among them, the final models on the holdout, and what a notebook shows of it."""
+"""The result of a run: its trials, the choice among them, the final models on the holdout, and what a notebook shows of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The limits of a job: what it may use, when it must stop, and what the system itself enforces, its end with its parent included."""
+"""The limits of a job: what it may use, when it must stop, and what the system enforces, its end with its parent too."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The paper's identities and Theorem 1; figures that need a prior come as bands, and the two kinds of sampling are not mixed up."""
+"""The paper's identities and Theorem 1; what needs a prior comes as bands, and the two kinds of sampling are not mixed up."""
 
 import math
 from typing import Any
