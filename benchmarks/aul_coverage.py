@@ -13,9 +13,9 @@ from itertools import product
 import numpy as np
 from scipy.stats import norm
 
-from pubench.metrics.auc_relation import aul_from_auc
 from pubench.metrics.comparison import compare_aul
 from pubench.metrics.intervals import aul_pu_interval
+from pubench.metrics.prior_corrected import aul_from_auc
 from pubench.types import BoolVector, FloatVector
 
 

@@ -30,7 +30,7 @@ from pubench.api.registry import Registry, load_registry
 from pubench.api.trainer import Ensemble, Trainer
 from pubench.data.sources import DatasetRequest, open_dataset
 from pubench.data.splits import holdout
-from pubench.ensemble.tagging import Tagging, member_tags
+from pubench.ensemble.members import Tagging, member_tags
 from pubench.seeds import Seed
 from pubench.system.machine import cores
 from pubench.types import FloatVector, PUData, Resources, Table, Tags

@@ -18,7 +18,7 @@ from pubench import PUData, Resources, Seed, auc
 from pubench.api.plugin import Kind
 from pubench.api.registry import load_registry
 from pubench.configuration.configuration import PluginSpec, configure
-from pubench.crossfit.own_scores import fit_with_own_scores
+from pubench.crossfit.cross_fit import fit_with_own_scores
 from pubench.system.machine import cores
 from pubench.types import BoolVector, FloatVector
 

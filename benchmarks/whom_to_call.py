@@ -26,8 +26,8 @@ from pubench import PUData, Resources, Seed
 from pubench.api.method import Method, Parts
 from pubench.api.plugin import Kind, Learner
 from pubench.api.registry import load_registry
+from pubench.crossfit.cross_fit import own_folds, scores_by_others
 from pubench.crossfit.fold_cache import FoldCache
-from pubench.crossfit.own_scores import own_folds, scores_by_others
 from pubench.data.splits import holdout
 from pubench.decision.calibration import Calibration
 from pubench.decision.call_list import CallTable, call_list

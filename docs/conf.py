@@ -47,7 +47,7 @@ nitpick_ignore_regex = [
     # Values that public functions take or return and users do not create; subclasses of public errors.
     (
         "py:class",
-        r"Cache|CallRequest|Column|Configuration|(pubench\.tuning\.holdout\.)?Contender|Entrant|Evidence|Explanation|HeldOut|HoldoutResult|HonestScores|InnerFold",
+        r"Cache|CallRequest|Column|Configuration|(pubench\.tuning\.final_models\.)?Contender|Entrant|Evidence|Explanation|HeldOut|HoldoutResult|HonestScores|InnerFold",
     ),
     (
         "py:class",

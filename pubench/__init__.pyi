@@ -44,10 +44,10 @@ from .embedding import Embedding as Embedding
 from .embedding import FittedEmbedding as FittedEmbedding
 from .ensemble.blend import BlendMember as BlendMember
 from .ensemble.blend import BlendMethod as BlendMethod
+from .ensemble.members import Tagging as Tagging
+from .ensemble.members import member_tags as member_tags
 from .ensemble.members import train_members as train_members
 from .ensemble.members import until_settled as until_settled
-from .ensemble.tagging import Tagging as Tagging
-from .ensemble.tagging import member_tags as member_tags
 from .errors import DataError as DataError
 from .errors import NotApplicableError as NotApplicableError
 from .errors import ParameterError as ParameterError
@@ -55,9 +55,6 @@ from .errors import PubenchError as PubenchError
 from .estimators.classifiers import ProbTaggingClassifier as ProbTaggingClassifier
 from .estimators.classifiers import PUClassifier as PUClassifier
 from .estimators.classifiers import load_classifier as load_classifier
-from .metrics.auc_relation import auc_from_aul as auc_from_aul
-from .metrics.auc_relation import aul_from_auc as aul_from_auc
-from .metrics.auc_relation import sensitivity_bound as sensitivity_bound
 from .metrics.aul import LiftCurve as LiftCurve
 from .metrics.aul import aul_pu_score as aul_pu_score
 from .metrics.aul import lift_curve as lift_curve
@@ -69,10 +66,13 @@ from .metrics.intervals import AULInterval as AULInterval
 from .metrics.intervals import aul_pu_interval as aul_pu_interval
 from .metrics.lift_display import LiftCurveDisplay as LiftCurveDisplay
 from .metrics.prior_corrected import PriorBand as PriorBand
+from .metrics.prior_corrected import auc_from_aul as auc_from_aul
+from .metrics.prior_corrected import aul_from_auc as aul_from_auc
 from .metrics.prior_corrected import corrected_auc as corrected_auc
 from .metrics.prior_corrected import lee_liu_score as lee_liu_score
 from .metrics.prior_corrected import precision_at as precision_at
 from .metrics.prior_corrected import recall_at as recall_at
+from .metrics.prior_corrected import sensitivity_bound as sensitivity_bound
 from .metrics.scar_diagnostic import SCARDiagnostic as SCARDiagnostic
 from .metrics.scar_diagnostic import scar_diagnostic as scar_diagnostic
 from .metrics.scorer import aul_pu_scorer as aul_pu_scorer
@@ -83,7 +83,7 @@ from .model.saved import SavedModel as SavedModel
 from .model.saved import Trained as Trained
 from .model.saved import load_model as load_model
 from .model.saved import save_model as save_model
-from .neighbors.expected_positives import ExpectedPositivesDisplay as ExpectedPositivesDisplay
+from .neighbors.k_choice import ExpectedPositivesDisplay as ExpectedPositivesDisplay
 from .neighbors.k_choice import KChoice as KChoice
 from .neighbors.k_choice import choose_k as choose_k
 from .neighbors.neighbor_ranks import PositiveNeighbors as PositiveNeighbors
@@ -102,8 +102,8 @@ from .system.json_documents import read_json as read_json
 from .system.json_documents import write_json as write_json
 from .system.threads import blas_threads as blas_threads
 from .truth import Truth as Truth
-from .tuning.dataframe import tune as tune
 from .tuning.result import TuneResult as TuneResult
+from .tuning.tune_dataframe import tune as tune
 from .types import Affinity as Affinity
 from .types import BoolVector as BoolVector
 from .types import Examples as Examples

@@ -14,10 +14,10 @@ from pubench.api.discovery import PACKAGE, guard
 from pubench.api.plugin import Learner
 from pubench.api.registry import Registry
 from pubench.errors import InputError, PluginError, one_line
-from pubench.system.addresses import redacted
 from pubench.system.cache import machine_cache
 from pubench.system.machine import cores, free_memory, memory_limit
 from pubench.system.paths import data_folder, runs_folder
+from pubench.system.redaction import redacted
 from pubench.system.streams import silence
 
 #: This folder may be read-only: data sets that are there need not be written.

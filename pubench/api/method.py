@@ -105,7 +105,7 @@ class FittedMethod(ABC):
     def own_scores(self) -> FloatVector | None:
         """Scores of the training rows by models that were not trained on them, on the scale of `score`: shape (n_rows,).
 
-        None: they are not known; `pubench.crossfit.own_scores` computes them.
+        None: they are not known; `pubench.crossfit.cross_fit` computes them.
         """
         return None
 

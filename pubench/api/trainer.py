@@ -14,8 +14,8 @@ from typing import Literal, Self, TypeAlias
 
 import numpy as np
 
+from pubench.api.early_stopping import hold_out
 from pubench.api.plugin import Learner, Model, Prepared
-from pubench.api.stop_rows import hold_out
 from pubench.embedding import Embedding, FittedEmbedding
 from pubench.errors import DataError, NotApplicableError
 from pubench.metrics.quantiles import EVEN, Quantiles, reference_rows

@@ -14,8 +14,7 @@ from pubench.bench.paper_tables import METRIC_NAMES, PaperTable
 from pubench.bench.plan import BenchJob
 from pubench.bench.suite import Suite, SuiteFigure
 from pubench.embedding import Embedding
-from pubench.neighbors.expected_positives import ExpectedPositivesDisplay
-from pubench.neighbors.k_choice import KChoice, choose_k
+from pubench.neighbors.k_choice import ExpectedPositivesDisplay, KChoice, choose_k
 from pubench.system.cache import machine_cache
 from pubench.system.files import make_folder, write_whole
 from pubench.system.fingerprint import content_key

@@ -63,7 +63,7 @@ def serve_jobs(channel: Channel, n_threads: str, cpus: str, *plugin_files: str) 
     """The server's side: prepare and fork the jobs that the runner sends."""
     from pubench.api.registry import load_registry  # noqa: PLC0415 - the runner must not load this to start a server
     from pubench.bench.job import JobContext, job_result  # noqa: PLC0415
-    from pubench.bench.preparation import Preparation  # noqa: PLC0415
+    from pubench.bench.job_data import Preparation  # noqa: PLC0415
     from pubench.record.environment import hardware  # noqa: PLC0415
     from pubench.record.record import RunSpec  # noqa: PLC0415
     from pubench.system.cache import machine_cache  # noqa: PLC0415

@@ -24,8 +24,8 @@ from typing import Any
 
 from pubench.bench.suite import FIGURES, METRICS, Parameters, Suite, SuiteBlock, SuiteFigure, SuiteLimits
 from pubench.configuration.configuration import KINDS
+from pubench.configuration.toml_file import read_toml_document
 from pubench.errors import DataError, InputError, one_line, suggestion
-from pubench.system.toml_documents import read_toml_document
 
 #: Names of data sets and methods in records.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

@@ -66,8 +66,11 @@ def show(folders: Sequence[Path], *, markdown: bool, into: Path | None, as_json:
     from pubench.cli.render import leaderboard_view as view  # noqa: PLC0415 - heavy imports happen when used
     from pubench.cli.render import terminal  # noqa: PLC0415
     from pubench.leaderboard.board import load_board, read_folder  # noqa: PLC0415
-    from pubench.leaderboard.export import to_document  # noqa: PLC0415
-    from pubench.leaderboard.markdown import insert_table, to_markdown  # noqa: PLC0415
+    from pubench.leaderboard.export import (  # noqa: PLC0415
+        insert_table,
+        to_document,
+        to_markdown,
+    )
 
     if into is not None and not markdown:
         raise click.UsageError("--into goes with --markdown.")

@@ -185,9 +185,9 @@ def tune(  # noqa: PLR0913 - a command's options
     from pubench.crossfit.folds import FoldPlan  # noqa: PLC0415
     from pubench.data.sources import DatasetRequest  # noqa: PLC0415
     from pubench.system.cache import machine_cache  # noqa: PLC0415
-    from pubench.tuning.calls import CallRequest  # noqa: PLC0415
     from pubench.tuning.command import tune as run_tune  # noqa: PLC0415
     from pubench.tuning.request import SearchRequest, TuneRequest  # noqa: PLC0415
+    from pubench.tuning.whom_to_call import CallRequest  # noqa: PLC0415
     from pubench.types import Resources  # noqa: PLC0415
 
     search = SearchRequest(

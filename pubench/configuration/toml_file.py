@@ -1,6 +1,6 @@
-"""Configurations as TOML: written into run and model folders, read by `pubench fit --config`.
+"""TOML that people write: any such file as tables, and configurations, which `pubench fit --config` reads.
 
-A single configuration, and a blend:
+Configurations are written into run and model folders. A single one, and a blend:
 
     seed = 0                        seed = 0
     [method]                        [[blend]]
@@ -11,6 +11,7 @@ A single configuration, and a blend:
 """
 
 import json
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,23 @@ from pubench.configuration.configuration import (
     parse_plugins,
 )
 from pubench.errors import DataError, suggestion
-from pubench.system.toml_documents import read_toml_document
+from pubench.system.foreign_files import read_text
 from pubench.types import Json
 
 _BLEND, _SEED, _WEIGHT = "blend", "seed", "weight"
+
+
+def read_toml_document(path: Path) -> tuple[dict[str, Any], str]:
+    """Return the tables in a TOML file, and its text.
+
+    Raises:
+        DataError: it cannot be read, is too large, or is not TOML.
+    """
+    text = read_text(path)
+    try:
+        return tomllib.loads(text), text
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not TOML: {error}.") from error
 
 
 def read_toml(path: Path) -> tuple[tuple[ConfigurationSpec, ...], int | None]:

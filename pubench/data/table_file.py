@@ -1,4 +1,8 @@
-"""Opens a table file of any kind: first the names of its columns, then the values of the requested ones."""
+"""Tables of any kind, opened: first the names of their columns, then the values of the requested ones.
+
+open_table    a file: CSV or TSV, Parquet, Feather or npz
+frame_table   a DataFrame, as a Parquet file with the same columns would be
+"""
 
 import math
 import re
@@ -15,10 +19,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pubench.data.arrow_messages import MAGIC_BYTES
 from pubench.data.compression import TableSource, data_errors, locate
 from pubench.data.delimited import MISSING, read_header, read_text
 from pubench.data.unpacking import (
+    MAGIC_BYTES,
     VALUE_BYTES,
     Allowance,
     plain_columns,
@@ -29,6 +33,7 @@ from pubench.data.unpacking import (
 from pubench.errors import DataError, shown, suggestion
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -222,3 +227,47 @@ def _array(
         raise DataError(f"{subject} has shape {array.shape}; it must be {shape}, a value for each row.")
     allowance.take(max(VALUE_BYTES - array.itemsize, 0) * array.size)
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def frame_table(frame: "pd.DataFrame", name: str) -> TableFile:
+    """Return a DataFrame as a table that is read as a Parquet file with the same columns would be.
+
+    Args:
+        frame: the table; its index is left out.
+        name: what messages call it.
+    """
+    names = tuple(map(str, frame.columns))
+
+    def load(wanted: Sequence[str]) -> "pyarrow.Table":
+        import pyarrow  # noqa: PLC0415 - heavy imports happen when used
+
+        columns = frame.iloc[:, [names.index(one) for one in wanted]]
+        return like_texts(pyarrow.table(frame_columns(columns, wanted)))
+
+    return TableFile(Path(name), "frame", names, load)
+
+
+def frame_columns(frame: "pd.DataFrame", names: Sequence[str]) -> dict[str, "pyarrow.ChunkedArray"]:
+    """Return the columns of a DataFrame by these names, in order.
+
+    Raises:
+        DataError: there is no row or no column, or a column mixes types.
+    """
+    if not len(frame) or not names:
+        raise DataError(
+            f"X has {len(frame)} rows (samples) and {len(names)} columns; at least one of each is needed."
+        )
+    return {name: _column(name, frame.iloc[:, number]) for number, name in enumerate(names)}
+
+
+def _column(name: str, values: "pd.Series[Any]") -> "pyarrow.ChunkedArray":
+    import pyarrow  # noqa: PLC0415
+
+    try:
+        column = pyarrow.array(values, from_pandas=True)
+    except (pyarrow.ArrowException, TypeError, ValueError) as error:
+        raise DataError(
+            f"Column '{name}' has values of several types, or of a type that cannot be a feature ({error}); make all of "
+            "them numbers, texts or dates."
+        ) from error
+    return column if isinstance(column, pyarrow.ChunkedArray) else pyarrow.chunked_array([column])

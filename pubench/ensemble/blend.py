@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from pubench.api.method import FittedMethod, Method, Parts
+from pubench.crossfit.cross_fit import own_folds, scores_by_others
 from pubench.crossfit.fold_cache import CachedParts, FoldCache
-from pubench.crossfit.own_scores import own_folds, scores_by_others
 from pubench.errors import ParameterError
 from pubench.metrics.quantiles import TOWARDS_TOP, Quantiles, reference_rows
 from pubench.seeds import Seed

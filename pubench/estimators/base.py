@@ -24,7 +24,7 @@ from pubench.api.plugin import Kind, Model
 from pubench.api.registry import CONTRACTS, Registry, load_registry
 from pubench.api.spaces import Value
 from pubench.configuration.configuration import Configuration
-from pubench.crossfit.own_scores import own_scores
+from pubench.crossfit.cross_fit import own_scores
 from pubench.errors import ParameterError
 from pubench.estimators.inputs import fit_rows, new_rows, split_classes
 from pubench.metrics.aul import aul_pu_score

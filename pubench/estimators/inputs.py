@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pubench.data.column_types import encode
-from pubench.data.dataframe_table import frame_columns
 from pubench.data.new_rows import encode_as
 from pubench.data.notices import Notices
+from pubench.data.table_file import frame_columns
 from pubench.errors import DataError
 from pubench.types import BoolVector, Feature, Table
 

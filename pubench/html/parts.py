@@ -1,7 +1,8 @@
-"""The parts that sections of a page are built of: paragraphs, figures, tables, lists."""
+"""The parts of a page: what its sections are built of, such as figures, tables and lists, and the document around them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 from pubench.html import numbers
 from pubench.html.markup import Child, Markup, element, join
@@ -132,3 +133,35 @@ def card_cell(title: str, content: Child) -> Markup:
 def stacked(first: Child, second: Child) -> Markup:
     """Return a value with a second one below it in smaller type."""
     return join(element("span", first), element("span", second, class_="below"))
+
+
+def document(title: str, policy: str, assets: Markup, *body: Child) -> str:
+    """Return a whole HTML document.
+
+    Args:
+        title: of the browser's window.
+        policy: the Content-Security-Policy that the browser enforces.
+        assets: elements of the head that hold or load style and script.
+        *body: content of the body.
+    """
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", attributes={"http-equiv": "Content-Security-Policy"}, content=policy),
+        element("meta", name_="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name_="color-scheme", content="light dark"),
+        element("title", title),
+        assets,
+    )
+    return "<!DOCTYPE html>\n" + element("html", head, element("body", *body), lang="en") + "\n"
+
+
+def contents(sections: Sequence[Section]) -> Markup:
+    """Return a list of links to the sections of the page."""
+    links = (element("li", element("a", section.title, href=f"#{section.anchor}")) for section in sections)
+    return element("ol", *links)
+
+
+def style_sheet() -> str:
+    """Return page.css, which reports embed and the leaderboard extends by site.css."""
+    return files("pubench.html").joinpath("page.css").read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """The public leaderboard: records are ranked, published as a site, and verified by running them again.
 
-    records -> submission -> runs (BoardRuns) -> board (Board) -> export, markdown, site -> publish
+    records -> submission -> runs (BoardRuns) -> board (Board) -> export, site -> publish
        |                        task_results, ranking, pairs, significance, regret
        +-> verification: runs a record's spec again and compares
 

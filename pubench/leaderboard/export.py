@@ -1,15 +1,17 @@
-"""The board as files for other programs: data.json; standings, runs and pairs as CSV; runs as Parquet."""
+"""The board as files for others: data.json; standings, runs and pairs as CSV; runs as Parquet; the ranking as Markdown."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pubench.errors import DataError
 from pubench.leaderboard.board import Board
 from pubench.leaderboard.ranking import CONFIDENCE, RankedTask, Standing
 from pubench.leaderboard.runs import Run
 from pubench.leaderboard.task_results import known
+from pubench.system.files import write_whole
 from pubench.system.json_documents import DocumentSchema, write_json
 from pubench.types import Json
 
@@ -26,6 +28,11 @@ DOWNLOADS: Mapping[str, str] = {
 _DIGITS = 8
 #: Spreadsheets take text with one of these prefixes for a formula, and run it.
 _FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
+#: The lines of a document between which the table is written.
+BEGIN, END = "<!-- ranking: begin -->", "<!-- ranking: end -->"
+#: Characters with a meaning in Markdown, or in HTML within it.
+_SPECIAL = "<>&|[]*`\\!#~"
+_TABLE_HEAD = ("#", "method", "mean rank", "95% interval", "AUL_PU", "AUC", "failed", "tasks")
 
 
 def write_data_files(board: Board, folder: Path) -> None:
@@ -213,3 +220,64 @@ def _standing_row(board: Board, standing: Standing) -> dict[str, Json]:
 def _pair_row(board: Board, pair: Mapping[str, Json]) -> dict[str, Json]:
     labels = {entry.id: entry.label for entry in board.ranked.entries}
     return {**pair, "a_label": labels[str(pair["a"])], "b_label": labels[str(pair["b"])]}
+
+
+def to_markdown(board: Board | None) -> str:
+    """Return the ranking as a table; None is a board without records."""
+    if board is None:
+        return "There are no records yet.\n"
+    lines = [_table_row(_TABLE_HEAD), _table_row(["--:", ":--", *["--:"] * (len(_TABLE_HEAD) - 2)])]
+    lines += [
+        _table_row(_table_cells(board, position, standing))
+        for position, standing in enumerate(board.standings, start=1)
+    ]
+    stand_ins = [dataset.label for dataset in board.ranked.datasets if dataset.stand_in]
+    note = (
+        f"\nSynthetic stand-ins among the data sets: {', '.join(map(_escaped, stand_ins))}.\n"
+        if stand_ins
+        else ""
+    )
+    return "\n".join(lines) + "\n" + note
+
+
+def _table_cells(board: Board, position: int, standing: Standing) -> list[str]:
+    return [
+        str(position),
+        _escaped(board.ranked.entries[standing.entry].label),
+        "" if standing.rank is None else f"{standing.rank:.2f}{'†' if standing.imputed else ''}",
+        "" if standing.low is None else f"{standing.low:.2f} to {standing.high:.2f}",
+        "" if standing.aul_pu is None else f"{standing.aul_pu:.4f}",
+        "" if standing.auc is None else f"{standing.auc:.4f}",
+        f"{standing.failures:.0%}",
+        str(standing.tasks),
+    ]
+
+
+def _table_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    """Return a text in which special characters of Markdown and HTML are escaped."""
+    return "".join(f"&#{ord(character)};" if character in _SPECIAL else character for character in text)
+
+
+def insert_table(path: Path, table: str) -> bool:
+    """Write the table between the lines `BEGIN` and `END` of a document; return whether that changed it.
+
+    Raises:
+        DataError: the document has no such lines, or cannot be read or written.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read.") from error
+    start, end = text.find(BEGIN), text.find(END)
+    if start < 0 or end < start:
+        raise DataError(f"{path} has no lines '{BEGIN}' and '{END}' to write the table between.")
+    new = f"{text[: start + len(BEGIN)]}\n{table}{text[end:]}"
+    if new == text:
+        return False
+    with write_whole(path) as temporary:
+        temporary.write_text(new, encoding="utf-8")
+    return True

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pubench.errors import DataError, ParameterError, PubenchError, one_line
 from pubench.leaderboard.site.build import MANIFEST, check_whole, read_manifest
-from pubench.system.addresses import redacted
+from pubench.system.redaction import redacted
 
 _GIT = "git:"
 _MESSAGE = "Publish the leaderboard"

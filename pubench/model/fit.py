@@ -24,7 +24,7 @@ from pubench.configuration.configuration import (
     parse_value,
 )
 from pubench.configuration.toml_file import read_toml
-from pubench.crossfit.own_scores import fit_with_own_scores
+from pubench.crossfit.cross_fit import fit_with_own_scores
 from pubench.data.aliases import find_alias
 from pubench.data.labelling import pu_data
 from pubench.data.sources import DatasetRequest, DatasetResult, aliases_folder, open_dataset

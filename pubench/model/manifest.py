@@ -1,7 +1,11 @@
-"""The manifest of a saved model: everything that is known about it, as JSON and back."""
+"""The manifest of a saved model: everything that is known about it, as JSON and for a notebook, and the files that it lists.
+
+Models may come from anywhere: all of this is checked before any library opens a file.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 from pubench.configuration.configuration import (
@@ -13,13 +17,20 @@ from pubench.configuration.configuration import (
     title_of,
 )
 from pubench.decision.hidden_positives import Hidden, HiddenPositives, Withheld
-from pubench.errors import DataError, ParameterError
-from pubench.system.json_documents import Node
+from pubench.errors import DataError, ParameterError, shown
+from pubench.html.markup import Markup, element, join
+from pubench.html.numbers import count, percent
+from pubench.html.parts import largest, table
+from pubench.system.files import checksum, compare_files
+from pubench.system.foreign_files import files_in
+from pubench.system.json_documents import Node, read_json
 from pubench.types import Feature, Json
 
 FORMAT = "pubench model"
 #: The first number changes when older versions of pubench cannot read the format, the second when they can.
 FORMAT_VERSION = (1, 3)
+MANIFEST = "manifest.json"
+_N_IMPORTANCES = 10
 
 
 @dataclass(frozen=True)
@@ -178,3 +189,73 @@ def _importances(part: Node, count: int) -> tuple[float, ...]:
     if len(shares) != count or min(shares) < 0:
         raise part.error("share for each feature")
     return shares
+
+
+def is_model(folder: Path) -> bool:
+    """Whether the manifest of a folder says that it is a saved model; it may still be damaged."""
+    try:
+        document = Node(read_json(folder / MANIFEST), MANIFEST)
+        return document["format"]["name"].value == FORMAT
+    except DataError:
+        return False
+
+
+def listed_files(folder: Path) -> dict[str, Path]:
+    """Return the files of a saved model by name; raises `DataError` if it has no manifest."""
+    files = files_in(folder)
+    if MANIFEST not in files:
+        raise DataError(f"{folder} is not a saved model: it has no {MANIFEST}.")
+    return files
+
+
+def described(files: Mapping[str, Path]) -> dict[str, Json]:
+    """Return size and SHA-256 of each file."""
+    return {name: _describe(path) for name, path in files.items()}
+
+
+def _describe(path: Path) -> dict[str, int | str]:
+    return {"bytes": path.stat().st_size, "sha256": checksum(path)}
+
+
+def check_files(folder: Path, files: Mapping[str, Path], listed: Node) -> None:
+    """Raise `DataError` unless exactly the listed files are there, each as it was written."""
+    expected: dict[str, dict[str, int | str]] = {
+        name: {"bytes": entry["bytes"].integer(), "sha256": entry["sha256"].text()}
+        for name, entry in listed.members().items()
+    }
+    differences = compare_files(files, expected, _describe)
+    for name in differences.missing:
+        raise DataError(f"{folder} lacks the file '{shown(name)}' of the saved model; copy it whole.")
+    for name in differences.unexpected:
+        raise DataError(
+            f"{folder} contains '{shown(name)}', which is not part of the saved model; remove it."
+        )
+    for name in differences.changed:
+        raise DataError(
+            f"{files[name]} is not as it was saved: it is damaged or was changed; copy the saved model again."
+        )
+
+
+def model_html(manifest: Manifest) -> Markup:
+    """Return what is known about a model, and its most important features, as HTML that needs no style sheet."""
+    facts = {
+        "rows": f"{count(manifest.n_rows)}, {count(manifest.n_labelled)} of them labelled",
+        "features": count(len(manifest.features)),
+        "seed": str(manifest.seed),
+    }
+    if manifest.expected_positives is not None:
+        facts["positives expected"] = count(round(manifest.expected_positives))
+    return join(
+        element("p", element("strong", manifest.title)),
+        table(("", ""), facts.items(), "Training", number_columns=()),
+        _importance_table(manifest),
+    )
+
+
+def _importance_table(manifest: Manifest) -> Markup | None:
+    if manifest.importances is None or not any(manifest.importances):
+        return None
+    names = [feature.name for feature in manifest.features]
+    shares = largest(dict(zip(names, manifest.importances, strict=True)), _N_IMPORTANCES)
+    rows = [(name, percent(share)) for name, share in shares]
+    return table(("feature", "importance"), rows, "The most important features")

@@ -20,9 +20,7 @@ from pubench.data.new_rows import Encoder
 from pubench.decision.hidden_positives import Hidden, Withheld, hidden_from_prior
 from pubench.errors import DataError, ParameterError, shown
 from pubench.model.saved import SavedModel
-from pubench.model.score_columns import PredictColumns
-from pubench.model.score_file import RowWriter, open_writer
-from pubench.model.scored_rows import ScoredRows, best_rows
+from pubench.model.score_file import PredictColumns, RowWriter, ScoredRows, best_rows, open_writer
 from pubench.types import Resources, Table, ignore_progress
 
 if TYPE_CHECKING:

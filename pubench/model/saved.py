@@ -15,10 +15,17 @@ from pubench.configuration.toml_file import to_toml
 from pubench.decision.calibration import Calibration
 from pubench.decision.hidden_positives import Hidden, estimate_hidden
 from pubench.errors import DataError, one_line
-from pubench.model.checksums import MANIFEST, check_files, described, listed_files
 from pubench.model.evidence import Evidence
-from pubench.model.manifest import FORMAT, Manifest, check_format
-from pubench.model.notebook import model_html
+from pubench.model.manifest import (
+    MANIFEST,
+    Manifest,
+    check_files,
+    check_format,
+    described,
+    is_model,
+    listed_files,
+    model_html,
+)
 from pubench.model.training_rows import HonestScores, OwnRows, honest_scores
 from pubench.record.environment import versions_of
 from pubench.seeds import Seed
@@ -86,7 +93,7 @@ class Trained:
     ) -> Self:
         """Describe a model that was fitted on `data`; thresholds and evidence are computed from these rows.
 
-        `own_scores` are those of `data` by models that were not trained on them; see `pubench.crossfit.own_scores`. The number
+        `own_scores` are those of `data` by models that were not trained on them; see `pubench.crossfit.cross_fit`. The number
         of hidden positives is estimated from them, unless it is known to be `hidden`.
         """
         if hidden is None and own_scores is not None:
@@ -117,15 +124,6 @@ def thresholds_of(
     if fitted.expected_positives is not None:
         shares["expected"] = min(1.0, fitted.expected_positives / X.n_rows)
     return {name: float(np.quantile(scores, 1 - share, method="lower")) for name, share in shares.items()}
-
-
-def is_model(folder: Path) -> bool:
-    """Whether the manifest of a folder says that it is a saved model; it may still be damaged."""
-    try:
-        document = Node(read_json(folder / MANIFEST), MANIFEST)
-        return document["format"]["name"].value == FORMAT
-    except DataError:
-        return False
 
 
 def find_model(folder: Path) -> Path:

@@ -1,19 +1,19 @@
-"""Records in files: written once and whole, checked each time they are read."""
+"""Records in files: written once and whole, checked each time they are read, and migrated from older schemas."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pubench.errors import DataError, one_line
-from pubench.record.migrations import SCHEMA_VERSION, up_to_date
 from pubench.record.record import DataFacts, Record, RunSpec
 from pubench.system.files import make_folder, write_whole
 from pubench.system.foreign_files import refusal, scan_folder
 from pubench.system.json_documents import DocumentSchema, check_depth, read_json
 from pubench.types import Json, Status
 
+SCHEMA_VERSION = 1
 #: A larger file is not a record: that of a fold with 100,000 labelled rows has about a megabyte.
 _MAX_BYTES = 4 * 2**20
 #: No record nests deeper; JSON that does is meant to do harm.
@@ -21,6 +21,8 @@ _MAX_DEPTH = 12
 #: Digits of placements: finer than a rank among ten million rows.
 _DIGITS = 8
 _SCHEMA = DocumentSchema("pubench.record", "record.schema.json", f"record of version {SCHEMA_VERSION}")
+
+Document = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -157,3 +159,51 @@ def _is_hidden(name: str) -> bool:
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of records."""
     return _SCHEMA.document()
+
+
+def up_to_date(document: Mapping[str, Any]) -> Document:
+    """Return a document of the current version.
+
+    Raises:
+        DataError: it has no version, or one that this pubench does not know yet.
+    """
+    version = document.get("schema", 0)
+    if type(version) is not int or version < 0:
+        raise DataError("This is not a record: its schema is no version.")
+    if version > SCHEMA_VERSION:
+        raise DataError(
+            f"The record is of schema {version}, and this pubench knows up to {SCHEMA_VERSION}; update pubench."
+        )
+    migrated = dict(document)
+    for step in range(version, SCHEMA_VERSION):
+        migrated = _STEPS[step](migrated)
+    return migrated
+
+
+def _from_0(document: Document) -> Document:
+    """Bring a record to version 1: version 0 stated no version, knew searches only, and nothing of their rows."""
+    try:
+        spec, metrics = dict(document["spec"]), dict(document["metrics"])
+        spec = {"folds": 1, "tuning": {"trials": int(metrics.pop("trials"))}, **spec}
+        spec["method"] = spec["method"].removeprefix("tuned ")
+        metrics["aul_pu"] = metrics.pop("aul_pu.tuned")
+        metrics["aul_pu_stderr"] = metrics.pop("aul_pu.tuned.stderr")
+        key = RunSpec(**spec).key
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(
+            "This is not a record: it states no schema, and it is not one of version 0."
+        ) from error
+    blank: Document = {"data": None, "placements": [], "seconds": {}, "peak_memory_bytes": None}
+    return {
+        **blank,
+        "chosen": {},
+        "origins": {},
+        **document,
+        "schema": 1,
+        "spec": spec,
+        "key": key,
+        "metrics": metrics,
+    }
+
+
+_STEPS: Mapping[int, Callable[[Document], Document]] = {0: _from_0}

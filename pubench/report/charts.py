@@ -8,8 +8,19 @@ import numpy as np
 
 from pubench.html import numbers
 from pubench.html.markup import Markup, element, join
-from pubench.html.scale import Scale, padded_range
-from pubench.html.svg import Axis, ChartFrame, Point, band, cross, diamond, dot, line, svg
+from pubench.html.svg import (
+    Axis,
+    ChartFrame,
+    Point,
+    Scale,
+    band,
+    cross,
+    diamond,
+    dot,
+    line,
+    padded_range,
+    svg,
+)
 from pubench.metrics.aul import lift_curve
 from pubench.metrics.intervals import AULInterval, sensitivity_band
 from pubench.neighbors.k_choice import REACHED

@@ -7,7 +7,7 @@ from pubench.html import numbers
 from pubench.html.markup import Child, Markup, element, join
 from pubench.html.parts import Section, bullets, facts, listing, paragraph, table
 from pubench.report.values import Report
-from pubench.system.addresses import redacted
+from pubench.system.redaction import redacted
 
 _SCAR = (
     "All results assume SCAR: which positives got a label is pure chance. A test can find evidence against it but can never "

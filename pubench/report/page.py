@@ -2,12 +2,17 @@
 
 from pathlib import Path
 
-from pubench.html.layout import contents, document, style_sheet
 from pubench.html.markup import Markup, element, join
+from pubench.html.parts import contents, document, style_sheet
 from pubench.report.call_sections import calls_section
 from pubench.report.data_sections import data_section, reproduction_section
-from pubench.report.model_sections import features_section, neighbours_section
-from pubench.report.result_sections import leaderboard_section, lift_section, page_header
+from pubench.report.result_sections import (
+    features_section,
+    leaderboard_section,
+    lift_section,
+    neighbours_section,
+    page_header,
+)
 from pubench.report.search_sections import parameters_section, search_section
 from pubench.report.values import Report
 from pubench.system.files import write_whole

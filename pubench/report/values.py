@@ -14,7 +14,7 @@ from pubench.decision.calibration import Calibration, ReliabilityBin, reliabilit
 from pubench.decision.hidden_positives import HiddenPositives
 from pubench.metrics.scar_diagnostic import SCARDiagnostic
 from pubench.neighbors.k_choice import KChoice
-from pubench.tuning.holdout import DEFAULT, TUNED, HoldoutResult
+from pubench.tuning.final_models import DEFAULT, TUNED, HoldoutResult
 from pubench.tuning.result import TuneResult
 from pubench.types import BoolVector, FloatVector, PUData, Split, Table
 

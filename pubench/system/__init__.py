@@ -1,1 +1,1 @@
-"""Files, locks, the cache, threads, streams, the machine, and JSON and TOML from anywhere."""
+"""Files, locks, the cache, threads, streams, the machine, and JSON from anywhere."""

@@ -19,8 +19,7 @@ import numpy as np
 from pubench.api.dataset import Dataset, DatasetLoader
 from pubench.data.sources import local_files
 from pubench.seeds import Seed
-from pubench.testing.checks import Check, Remark, expect, expect_untouched
-from pubench.testing.plugin_checks import PLUGIN_CHECKS, expect_no_data
+from pubench.testing.checks import PLUGIN_CHECKS, Check, Remark, expect, expect_no_data, expect_untouched
 
 #: Number of rows that is requested; a generator need not make more.
 _ROWS = 2_000

@@ -17,12 +17,13 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from pubench.api.early_stopping import hold_out
 from pubench.api.plugin import DataSize, Learner, Model
-from pubench.api.stop_rows import hold_out
 from pubench.api.trainer import Trainer
 from pubench.errors import DataError, NotApplicableError
 from pubench.seeds import Seed
 from pubench.testing.checks import (
+    BLIND_CHECKS,
     Check,
     Remark,
     declined,
@@ -30,9 +31,9 @@ from pubench.testing.checks import (
     expect_better_than_chance,
     expect_equal,
     expect_json,
+    expect_no_data,
     expect_untouched,
 )
-from pubench.testing.plugin_checks import BLIND_CHECKS, expect_no_data
 from pubench.testing.sample_tables import SampleTable, mixed_sample, numeric_sample, rare_sample
 from pubench.types import BoolVector, Feature, FloatVector, Resources, Table, Tags
 

@@ -20,6 +20,7 @@ from pubench.api.spaces import Value
 from pubench.errors import DataError, NotApplicableError
 from pubench.seeds import Seed
 from pubench.testing.checks import (
+    BLIND_CHECKS,
     Check,
     Remark,
     declined,
@@ -28,10 +29,10 @@ from pubench.testing.checks import (
     expect_equal,
     expect_json,
     expect_k_choice,
+    expect_no_data,
     expect_progress,
     expect_untouched,
 )
-from pubench.testing.plugin_checks import BLIND_CHECKS, expect_no_data
 from pubench.testing.sample_tables import (
     SampleTable,
     constant_features,

@@ -17,6 +17,7 @@ from pubench.api.plugin import FittedSimilarity, Similarity
 from pubench.errors import NotApplicableError
 from pubench.seeds import Seed
 from pubench.testing.checks import (
+    BLIND_CHECKS,
     Check,
     Remark,
     declined,
@@ -25,10 +26,11 @@ from pubench.testing.checks import (
     expect_equal,
     expect_json,
     expect_k_choice,
+    expect_no_data,
     expect_progress,
     expect_untouched,
+    extremes,
 )
-from pubench.testing.plugin_checks import BLIND_CHECKS, expect_no_data, extremes
 from pubench.testing.sample_tables import (
     SampleTable,
     constant_features,

@@ -20,7 +20,7 @@ from pubench.tuning.budget import TimeBudget, full_seconds
 from pubench.tuning.space import SearchSpace
 from pubench.tuning.standings import FEWER_MEMBERS, STOPPED, Entrant, Role
 from pubench.tuning.trial import Trial, TuneCallbacks
-from pubench.tuning.worker import TrialWorker
+from pubench.tuning.trial_worker import TrialWorker
 from pubench.types import PUData, Status
 from pubench.workers.limits import Deadline, Limits
 from pubench.workers.watch import JobFailedError

@@ -21,14 +21,14 @@ from pubench.seeds import Seed
 from pubench.system.machine import cores
 from pubench.tuning.baselines import baseline_methods
 from pubench.tuning.budget import BASELINES_SHARE, ORACLE_SHARE, TimeBudget
-from pubench.tuning.calls import hidden_positives
 from pubench.tuning.request import SearchRequest, TuneRequest
 from pubench.tuning.result import TuneResult
 from pubench.tuning.run import TuneContext, TuningRun
 from pubench.tuning.run_folder import open_run_folder
 from pubench.tuning.space import SearchSpace, narrowed, read_space
 from pubench.tuning.trial import TuneCallbacks
-from pubench.tuning.worker import serve
+from pubench.tuning.trial_worker import serve
+from pubench.tuning.whom_to_call import hidden_positives
 from pubench.types import Device, Resources
 from pubench.workers.channel import Channel
 

@@ -20,11 +20,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pubench.crossfit.cross_fit import fold_aul
 from pubench.crossfit.folds import InnerFold
 from pubench.metrics.comparison import paired_mean
 from pubench.metrics.ranks import share_below
 from pubench.seeds import Seed
-from pubench.tuning.objective import fold_aul
 from pubench.types import BoolVector, FloatVector, IndexVector, ignore_progress
 
 #: A weight for each candidate, 0 or more.

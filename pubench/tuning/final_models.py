@@ -1,23 +1,98 @@
-"""The final models, each within the time that is left.
+"""The final models, each within the time that is left, and what they are worth on the holdout, which the search never saw.
 
-rows of the search -> default, twin -> judged on the holdout
-all rows           -> the model that is shipped, and scores of its rows by models that did not see them
+rows of the search -> default, twin -> judged on the holdout (`HoldoutResult`)
+all rows           -> the model that is shipped, and scores of its rows by models that did not see them (`ShippedModel`)
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic, perf_counter
+from typing import Self
 
 from pubench.api.method import FittedMethod
 from pubench.configuration.configuration import Configuration
+from pubench.crossfit.cross_fit import fit_with_own_scores, own_scores
 from pubench.crossfit.fold_cache import FoldCache
-from pubench.crossfit.own_scores import fit_with_own_scores, own_scores
-from pubench.metrics.intervals import aul_pu_interval
+from pubench.metrics.comparison import AULComparison, compare_aul
+from pubench.metrics.intervals import AULInterval, aul_pu_interval
 from pubench.seeds import Seed
 from pubench.tuning.budget import DEFAULT_SHARE, TWIN_SHARE, TimeBudget
-from pubench.tuning.holdout import DEFAULT, TUNED, Contender, HoldoutResult, ShippedModel
-from pubench.types import PUData, Resources
+from pubench.types import BoolVector, FloatVector, PUData, Resources
+
+TUNED = "tuned"
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, eq=False)
+class Contender:
+    """A configuration that was trained on all rows of the search and judged on the holdout.
+
+    Attributes:
+        configuration: in full, not as a draft.
+        fitted: the model.
+        scores: of the rows of the holdout.
+        interval: of its AUL_PU on the holdout.
+        seconds: time that training took.
+        is_cut: it has fewer members than its configuration asked for, because the time ran out.
+    """
+
+    configuration: Configuration
+    fitted: FittedMethod
+    scores: FloatVector
+    interval: AULInterval
+    seconds: float
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class ShippedModel:
+    """The model that a run leaves: the tuned configuration on all rows, or its twin on the rows of the search.
+
+    Attributes:
+        configuration: that gives this model again.
+        fitted: the model.
+        data: the rows that it was trained on.
+        own_scores: of these rows, by models that were not trained on them; None with fewer than two labelled rows.
+        seconds: time that training and these scores took.
+    """
+
+    configuration: Configuration
+    fitted: FittedMethod
+    data: PUData
+    own_scores: FloatVector | None
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class HoldoutResult:
+    """The final models on the holdout.
+
+    Attributes:
+        contenders: by name, `tuned` first.
+        comparisons: of the tuned model with each of the others, by name; without those of an equal configuration.
+        n_labelled: number of labelled rows in the holdout.
+    """
+
+    contenders: Mapping[str, Contender]
+    comparisons: Mapping[str, AULComparison]
+    n_labelled: int
+
+    @classmethod
+    def of(cls, contenders: Mapping[str, Contender], s: BoolVector) -> Self:
+        """Compare the tuned contender with each of the others; those of an equal configuration are left out.
+
+        Args:
+            contenders: by name, `tuned` among them; two of an equal configuration are one object.
+            s: which rows of the holdout are labelled.
+        """
+        tuned = contenders[TUNED]
+        comparisons = {
+            name: compare_aul(s, tuned.scores, contender.scores)
+            for name, contender in contenders.items()
+            if contender is not tuned
+        }
+        return cls(contenders, comparisons, int(s.sum()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pubench.crossfit.cross_fit import fold_aul
 from pubench.crossfit.folds import InnerFold
 from pubench.metrics.ranks import share_below
 from pubench.seeds import Seed
@@ -27,7 +28,6 @@ from pubench.tuning.ensemble_selection import (
     select_blend,
     select_single,
 )
-from pubench.tuning.objective import fold_aul
 from pubench.tuning.trial import Trial, scores_file
 from pubench.types import BoolVector, FloatVector, ignore_progress
 

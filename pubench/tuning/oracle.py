@@ -17,7 +17,7 @@ from pubench.tuning.result import TuneResult
 from pubench.tuning.run import TuneContext
 from pubench.tuning.space import SearchSpace
 from pubench.tuning.standings import FEWER_MEMBERS, STOPPED, Entrant, Role
-from pubench.tuning.worker import TrialContext, TrialWorker
+from pubench.tuning.trial_worker import TrialContext, TrialWorker
 from pubench.types import PUData, Status
 from pubench.workers.limits import Deadline, Limits
 from pubench.workers.watch import JobFailedError

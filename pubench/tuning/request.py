@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from pubench.api.plugin import Kind
 from pubench.crossfit.folds import FoldPlan
-from pubench.tuning.calls import CallRequest
+from pubench.tuning.whom_to_call import CallRequest
 
 if TYPE_CHECKING:
     from pubench.data.sources import DatasetRequest  # which also knows truth; a search never sees one

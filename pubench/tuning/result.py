@@ -1,4 +1,4 @@
-"""The result of a run: its trials, what was chosen among them, and the final models on the holdout."""
+"""The result of a run: its trials, the choice among them, the final models on the holdout, and what a notebook shows of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,25 +7,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pubench.crossfit.folds import InnerFold
-from pubench.data.dataframe_table import frame_table
 from pubench.data.new_rows import encode_as
+from pubench.data.table_file import frame_table
 from pubench.decision.call_list import CallTable, call_list
 from pubench.decision.hidden_positives import NEEDS_A_PRIOR, Hidden, HiddenPositives
 from pubench.decision.profit import ProfitCurve, profit_over_depth
+from pubench.html.markup import Markup, element, join
+from pubench.html.numbers import NO_VALUE, area, area_interval, difference, p_value
+from pubench.html.parts import bullets, table
 from pubench.model.training_rows import OwnRows, honest_scores
 from pubench.system.machine import cores
-from pubench.tuning.calls import CallRequest, n_unlabeled
 from pubench.tuning.conclusion import Conclusion, conclude
-from pubench.tuning.holdout import DEFAULT, TUNED, Contender, HoldoutResult, ShippedModel
+from pubench.tuning.final_models import DEFAULT, TUNED, Contender, HoldoutResult, ShippedModel
 from pubench.tuning.model_choice import ModelChoice
-from pubench.tuning.notebook import result_html
 from pubench.tuning.run_folder import RunFolder
 from pubench.tuning.standings import COLUMNS, Entrant, LeaderboardRow, rank_entrants
 from pubench.tuning.trial import Trial
+from pubench.tuning.whom_to_call import CallRequest, n_unlabeled
 from pubench.types import PUData, Resources, Split
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_NOTEBOOK_HEAD = ("rank", "role", "model", "AUL_PU", "95% interval", "the model minus this", "p")
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,3 +190,35 @@ class TuneResult:
     def is_refitted(self) -> bool:
         """Whether the model that is shipped was trained on all rows, the holdout included."""
         return self.shipped.fitted is not self.tuned.fitted
+
+
+def result_html(result: "TuneResult") -> Markup:
+    """Return the conclusion, the leaderboard and the notices, as HTML that needs no style sheet."""
+    return join(
+        element("p", element("strong", f"{result.dataset}: "), result.conclusion.sentence),
+        table(
+            _NOTEBOOK_HEAD,
+            _notebook_rows(result),
+            "The leaderboard of the run",
+            number_columns=(0, 3, 4, 5, 6),
+        ),
+        element("p", result.choice.sentence),
+        element("p", result.shipped_sentence),
+        bullets(result.notices),
+        element("p", "Report: ", element("code", str(result.report()))),
+    )
+
+
+def _notebook_rows(result: "TuneResult") -> list[tuple[str, ...]]:
+    return [
+        (
+            NO_VALUE if row.rank is None else str(row.rank),
+            row.entrant.role.value,
+            row.short_label,
+            NO_VALUE if row.interval is None else area(row.interval.estimate),
+            NO_VALUE if row.interval is None else area_interval(row.interval.low, row.interval.high),
+            NO_VALUE if row.comparison is None else difference(row.comparison.difference),
+            NO_VALUE if row.p_value is None else p_value(row.p_value),
+        )
+        for row in result.standings
+    ]

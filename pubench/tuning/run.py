@@ -22,8 +22,15 @@ from pubench.ensemble.blend import HeldOut
 from pubench.seeds import Seed
 from pubench.tuning.baselines import BaselineContext, Baselines, requested_baselines
 from pubench.tuning.budget import SearchBudget, TimeBudget, cross_fit_seconds, draft_seconds
-from pubench.tuning.final_models import FinalModels, ship
-from pubench.tuning.holdout import DEFAULT, TUNED, Contender, HoldoutResult, ShippedModel
+from pubench.tuning.final_models import (
+    DEFAULT,
+    TUNED,
+    Contender,
+    FinalModels,
+    HoldoutResult,
+    ShippedModel,
+    ship,
+)
 from pubench.tuning.model_choice import ModelChoice, OutOfFoldScores, choose_model
 from pubench.tuning.pruning import PlacementPruner
 from pubench.tuning.request import SearchRequest
@@ -34,7 +41,7 @@ from pubench.tuning.standings import FEWER_MEMBERS, Entrant, Role
 from pubench.tuning.study import Study
 from pubench.tuning.study_storage import open_study, this_process
 from pubench.tuning.trial import Trial, TuneCallbacks
-from pubench.tuning.worker import TrialContext, TrialWorker, WorkerTarget
+from pubench.tuning.trial_worker import TrialContext, TrialWorker, WorkerTarget
 from pubench.types import PUData, Resources, Status
 from pubench.workers.limits import Deadline, Limits
 from pubench.workers.watch import JobFailedError

@@ -21,7 +21,6 @@ from pubench.report.values import Provenance, ReportSubject, make_report, parame
 from pubench.seeds import Seed
 from pubench.system.files import write_whole
 from pubench.system.machine import cores
-from pubench.tuning.calls import n_unlabeled
 from pubench.tuning.request import TuneRequest
 from pubench.tuning.result import TuneResult
 from pubench.tuning.run_folder import RunFolder
@@ -30,6 +29,7 @@ from pubench.tuning.space import SearchSpace
 from pubench.tuning.standings import write_leaderboard
 from pubench.tuning.study_storage import open_study
 from pubench.tuning.trial import Trial
+from pubench.tuning.whom_to_call import n_unlabeled
 from pubench.types import Resources
 
 

@@ -13,9 +13,9 @@ from pubench.api.method import Method
 from pubench.api.plugin import DataSize, Kind, Learner, Plugin
 from pubench.api.spaces import Choice, Dimension, Float, Int, Value
 from pubench.configuration.configuration import DEFAULTS, KINDS, Configuration, PluginSpec, configure
+from pubench.configuration.toml_file import read_toml_document
 from pubench.errors import ParameterError, suggestion
 from pubench.system.fingerprint import content_key
-from pubench.system.toml_documents import read_toml_document
 from pubench.types import Json
 
 if TYPE_CHECKING:

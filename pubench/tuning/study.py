@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pubench.crossfit.cross_fit import mean_aul
 from pubench.crossfit.folds import InnerFold
 from pubench.seeds import Seed
 from pubench.tuning.budget import SearchBudget
-from pubench.tuning.objective import mean_aul
 from pubench.tuning.portfolio import first_trials
 from pubench.tuning.pruning import PlacementPruner
 from pubench.tuning.space import SearchSpace
 from pubench.tuning.study_storage import RESULT, earlier_trials, fail_stale_trials, heartbeat, queue_again
 from pubench.tuning.trial import Trial, TuneCallbacks
-from pubench.tuning.worker import TrialWorker
+from pubench.tuning.trial_worker import TrialWorker
 from pubench.types import FloatVector, Status
 from pubench.workers.watch import JobFailedError
 from pubench.workers.worker import StoppedError

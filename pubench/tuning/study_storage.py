@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pubench.errors import PubenchError
-from pubench.system.addresses import redacted
 from pubench.system.files import locked_folder
 from pubench.system.fingerprint import content_key
+from pubench.system.redaction import redacted
 from pubench.types import PUData
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import select
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from pubench.workers.parent_death import die_when_closed
+from pubench.workers.limits import die_when_closed
 
 Message: TypeAlias = Mapping[str, Any]
 

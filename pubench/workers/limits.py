@@ -1,9 +1,11 @@
-"""The limits of a job: what it may use, when it must stop, and what the system itself enforces."""
+"""The limits of a job: what it may use, when it must stop, and what the system enforces, its end with its parent too."""
 
 import contextlib
 import os
 import resource
+import select
 import signal
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -13,6 +15,7 @@ from math import inf, isfinite
 #: The hard limit counts data pages, reserved ones too: it leaves room for pages that are never touched.
 _HARD_LIMIT_FACTOR = 2
 _HARD_LIMIT_BYTES = 2 * 2**30
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
@@ -86,3 +89,25 @@ def kill_group(pid: int) -> None:
     """Kill the process group that a process leads, if there still is one."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
+
+
+def die_with_parent() -> None:
+    """Have the system kill this process when the process that forked it ends; does nothing but on Linux."""
+    if sys.platform != "linux":
+        return
+    import ctypes  # noqa: PLC0415 - only needed here
+
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def die_when_closed(descriptor: int) -> None:
+    """Kill this process and its group as soon as the other end of a pipe is closed; a thread waits for it."""
+    threading.Thread(target=_kill_when_closed, args=(descriptor,), daemon=True).start()
+
+
+def _kill_when_closed(descriptor: int) -> None:
+    closed = select.poll()
+    closed.register(descriptor, 0)  # hang-up is always reported; data is left to `receive`
+    closed.poll()
+    os.killpg(os.getpgrp(), signal.SIGKILL)

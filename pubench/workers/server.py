@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from pubench.workers.channel import Channel, Message
-from pubench.workers.limits import Limits, apply_hard_limits
-from pubench.workers.parent_death import die_with_parent
+from pubench.workers.limits import Limits, apply_hard_limits, die_with_parent
 from pubench.workers.watch import ExitStatus, JobFailedError, report_done, watch
 from pubench.workers.worker import Worker, WorkerCommand
 

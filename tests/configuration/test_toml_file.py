@@ -1,5 +1,6 @@
-"""Configurations and blends to TOML and back; invalid files are refused."""
+"""TOML that people write: tables with their text, and configurations and blends to TOML and back; invalid files are refused."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from pubench.api.plugin import Kind
 from pubench.api.registry import Registry
 from pubench.configuration.configuration import Blend, PluginSpec, configure, configure_specs
-from pubench.configuration.toml_file import read_toml, to_toml
+from pubench.configuration.toml_file import read_toml, read_toml_document, to_toml
 from pubench.errors import DataError
 
 ALL = {
@@ -15,6 +16,40 @@ ALL = {
     Kind.SIMILARITY: PluginSpec("knn"),
     Kind.LEARNER: PluginSpec("lightgbm", {"trees": 33, "random_cuts": False}),
 }
+
+
+def test_tables_come_with_their_text(tmp_path: Path) -> None:
+    path = tmp_path / "suite.toml"
+    path.write_text('title = "grün"\n[limits]\nminutes = 5\n', encoding="utf-8")
+    document, text = read_toml_document(path)
+    assert document == {"title": "grün", "limits": {"minutes": 5}}
+    assert text == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"x = ", "is not TOML"),
+        (b"x = 1\nx = 2", "is not TOML"),
+        (b"\xff", "is not UTF-8 text"),
+        (b"x = " + 20_000 * b"[", "is not TOML"),
+        (b"#" * (2**22 + 1), "too large"),
+    ],
+    ids=["cut off", "twice", "bytes", "nested", "large"],
+)
+def test_what_is_not_toml_is_refused(content: bytes, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=f"^{re.escape(str(path))} .*{reason}") as caught:
+        read_toml_document(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read"):
+        read_toml_document(tmp_path / "missing.toml")
+    with pytest.raises(DataError, match="only regular files are read"):
+        read_toml_document(tmp_path)
 
 
 def test_a_configuration_to_toml_and_back(registry: Registry, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pubench.leaderboard.board import load_board, make_board
 from pubench.leaderboard.display_names import unique_ids
-from pubench.leaderboard.markdown import to_markdown
+from pubench.leaderboard.export import to_markdown
 from pubench.leaderboard.runs import collect_runs
 from pubench.leaderboard.site.build import build_site
 from pubench.leaderboard.site.overview_tables import json_text

@@ -5,7 +5,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubench.model.scored_rows import ScoredRows, best_rows
+from pubench.model.score_file import ScoredRows, best_rows
 from pubench.types import Table
 
 

@@ -13,7 +13,7 @@ import pytest
 from pubench.errors import DataError
 from pubench.seeds import Seed
 from pubench.types import Resources, Table, Tags
-from pubench_plugins.learners.mlp import MLP, MLPModel, Scaling
+from pubench_plugins.learners.mlp import MLP, BoundedScaling, MLPModel
 from pubench_plugins.learners.mlp_batches import Batches, Classes
 from pubench_plugins.learners.mlp_nets import Nets
 from pubench_plugins.learners.mlp_training import Passes
@@ -139,7 +139,7 @@ def test_what_the_deadline_stopped_can_be_trained_again() -> None:
 def test_far_values_keep_the_others_apart() -> None:
     """Scaled values are bounded, and finite where numbers are too large to be squared."""
     column = np.array([[-1e308], [0.0], [1.0], [1e308], [np.nan]])
-    scaled = Scaling.of(column).apply(column)
+    scaled = BoundedScaling.of(column).apply(column)
     assert np.isfinite(scaled).all()
     assert np.abs(scaled).max() <= 3
     assert scaled[4, 0] == pytest.approx(0, abs=1e-6)

@@ -15,12 +15,10 @@ ROOT = Path(__file__).parents[2]
 MAY_SEE_TRUTH = {
     "pubench.cli",
     "pubench.data.aliases",
-    "pubench.data.dataset_cache",
+    "pubench.data.sources",
     "pubench.data.catalogue",
     "pubench.data.paper_folds",
     "pubench.data.user_file",
-    "pubench.data.sources",
-    "pubench.data.summary",
     "pubench.data.labelling",
     "pubench.api.dataset",
     "pubench.doctor",
@@ -34,7 +32,7 @@ MAY_SEE_TRUTH = {
     "pubench.testing.datasets",
     "pubench.testing.examination",
     "pubench.tuning.command",  # opens the data set; the run gets the rows and which of them are labelled
-    "pubench.tuning.dataframe",  # opens a DataFrame as the command opens a file
+    "pubench.tuning.tune_dataframe",  # opens a DataFrame as the command opens a file
     "pubench.tuning.oracle",  # trains on true labels, when the choice has been written down
     "pubench.tuning.run_files",
     "pubench.tuning.run_records",

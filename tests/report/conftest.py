@@ -20,14 +20,13 @@ from pubench.data.splits import holdout
 from pubench.decision.hidden_positives import hidden_from_prior
 from pubench.report.values import Provenance, Report, ReportSubject, make_report, parameter_importances
 from pubench.seeds import Seed
-from pubench.tuning.calls import CallRequest
-from pubench.tuning.final_models import ship, train_contender
-from pubench.tuning.holdout import TUNED, Contender, HoldoutResult
+from pubench.tuning.final_models import TUNED, Contender, HoldoutResult, ship, train_contender
 from pubench.tuning.model_choice import ModelChoice
 from pubench.tuning.result import TuneResult
 from pubench.tuning.space import SearchSpace
 from pubench.tuning.standings import Entrant, Role
 from pubench.tuning.trial import Trial
+from pubench.tuning.whom_to_call import CallRequest
 from pubench.types import Feature, PUData, Resources, Status, Table
 from tests.html.browser import Browser, open_browser
 

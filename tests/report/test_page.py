@@ -15,7 +15,7 @@ from pubench.neighbors.k_choice import choose_k
 from pubench.report.page import report_page, write_report
 from pubench.report.values import NeighbourCurve, Report, ReportSubject, make_report
 from pubench.tuning.ensemble_selection import Gain
-from pubench.tuning.holdout import TUNED
+from pubench.tuning.final_models import TUNED
 from pubench.tuning.model_choice import ModelChoice
 from pubench.tuning.standings import Role
 from pubench.tuning.trial import Trial

@@ -11,7 +11,7 @@ from pubench.decision.calibration import Calibration, reliability
 from pubench.decision.hidden_positives import HiddenPositives
 from pubench.metrics.scar_diagnostic import scar_diagnostic
 from pubench.report.values import NeighbourCurve, Report, make_report, parameter_importances
-from pubench.tuning.holdout import TUNED
+from pubench.tuning.final_models import TUNED
 from pubench.types import PUData
 
 

@@ -26,7 +26,7 @@ from pubench.tuning.command import run_trial_worker
 from pubench.tuning.space import SearchSpace
 from pubench.tuning.standings import Entrant, Role
 from pubench.tuning.trial import Trial
-from pubench.tuning.worker import TrialContext, TrialWorker
+from pubench.tuning.trial_worker import TrialContext, TrialWorker
 from pubench.types import PUData, Status, Table
 from pubench.workers.limits import Deadline
 

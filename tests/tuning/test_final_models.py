@@ -9,8 +9,7 @@ from pubench.crossfit.fold_cache import FoldCache
 from pubench.crossfit.folds import FoldPlan, inner_folds
 from pubench.seeds import Seed
 from pubench.tuning.budget import TimeBudget
-from pubench.tuning.final_models import FinalModels
-from pubench.tuning.holdout import HoldoutResult
+from pubench.tuning.final_models import FinalModels, HoldoutResult
 from pubench.types import PUData, Resources
 
 SEED = Seed(0)

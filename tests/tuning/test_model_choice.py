@@ -10,11 +10,11 @@ import pytest
 from pubench.api.plugin import Kind
 from pubench.api.registry import Registry
 from pubench.configuration.configuration import PluginSpec, configure
+from pubench.crossfit.cross_fit import fold_aul
 from pubench.crossfit.folds import FoldPlan, InnerFold, inner_folds
 from pubench.metrics.ranks import share_below
 from pubench.seeds import Seed
 from pubench.tuning.model_choice import ModelChoice, OutOfFoldScores, choose_model
-from pubench.tuning.objective import fold_aul
 from pubench.tuning.trial import Trial
 from pubench.types import Status
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from pubench.crossfit.cross_fit import fold_aul
 from pubench.crossfit.folds import InnerFold
-from pubench.tuning.objective import fold_aul
 from pubench.tuning.pruning import PlacementPruner
 from pubench.tuning.study import RunningTrial
 from pubench.types import Status

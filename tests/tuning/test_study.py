@@ -22,7 +22,7 @@ from pubench.tuning.space import SearchSpace, narrowed
 from pubench.tuning.study import Study
 from pubench.tuning.study_storage import own_study
 from pubench.tuning.trial import Trial, TuneCallbacks
-from pubench.tuning.worker import TrialContext, TrialWorker
+from pubench.tuning.trial_worker import TrialContext, TrialWorker
 from pubench.types import PUData, Status
 from pubench.workers.limits import Deadline, Limits
 from tests.tuning.conftest import plane
@@ -166,7 +166,7 @@ from pubench.tuning.study_storage import own_study
 from pubench.tuning.study import Study
 from pubench.tuning.trial import TuneCallbacks
 from pubench.tuning.command import run_trial_worker
-from pubench.tuning.worker import TrialContext, TrialWorker
+from pubench.tuning.trial_worker import TrialContext, TrialWorker
 
 toy, folder = Path(sys.argv[1]), Path(sys.argv[2])
 context, seed = TrialContext.read(folder), Seed(0).child("study")

@@ -24,7 +24,7 @@ from pubench.tuning.space import SearchSpace, narrowed
 from pubench.tuning.study import Study
 from pubench.tuning.study_storage import fail_stale_trials, masked, own_study, shared_study
 from pubench.tuning.trial import TuneCallbacks
-from pubench.tuning.worker import TrialContext, TrialWorker
+from pubench.tuning.trial_worker import TrialContext, TrialWorker
 from pubench.types import PUData, Status
 from pubench.workers.limits import Deadline, Limits
 
@@ -47,7 +47,7 @@ from pubench.tuning.study_storage import shared_study, this_process
 from pubench.tuning.study import Study
 from pubench.tuning.trial import TuneCallbacks
 from pubench.tuning.command import run_trial_worker
-from pubench.tuning.worker import TrialContext, TrialWorker
+from pubench.tuning.trial_worker import TrialContext, TrialWorker
 
 toy, folder, url, count = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 context, seed = TrialContext.read(folder), Seed(0).child("study")

@@ -36,7 +36,7 @@ _FORM = "pubench logistic 1"
 
 
 @dataclass(frozen=True, eq=False)
-class Scaling:
+class Standardisation:
     """Standardisation of filled values and of missing-value flags; all arrays have the shape (n_features,).
 
     Attributes:
@@ -60,16 +60,16 @@ class Scaling:
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled:
+class StandardisedRows:
     """Scaled rows, without flags that never vary, and how they were made.
 
     Attributes:
         scaling: of the rows.
-        columns: the columns of `Scaling.apply` that are used.
+        columns: the columns of `Standardisation.apply` that are used.
         values: shape (n_rows, n_columns).
     """
 
-    scaling: Scaling
+    scaling: Standardisation
     columns: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
 
@@ -84,7 +84,7 @@ class LogisticModel(Model):
         intercept: the logarithm of the odds of an average row.
     """
 
-    scaling: Scaling
+    scaling: Standardisation
     coefficients: FloatVector
     intercept: float
 
@@ -106,7 +106,9 @@ class LogisticModel(Model):
 
     def save(self, path: Path) -> None:
         """Write the numbers as JSON."""
-        scaling = {field.name: getattr(self.scaling, field.name).tolist() for field in fields(Scaling)}
+        scaling = {
+            field.name: getattr(self.scaling, field.name).tolist() for field in fields(Standardisation)
+        }
         content = {"coefficients": self.coefficients.tolist(), "intercept": self.intercept}
         write_json(path, {"form": _FORM, "scaling": scaling, **content})
 
@@ -132,16 +134,22 @@ class Logistic(Learner):
         """Return the penalty under which the log-odds of standardised features vary alike, however many these are."""
         return {"c": min(max(0.5 / size.n_features, 1e-5), 10.0)}
 
-    def prepare(self, X: Table, resources: Resources) -> Scaled:  # noqa: ARG002 - the contract's signature
+    def prepare(self, X: Table, resources: Resources) -> StandardisedRows:  # noqa: ARG002 - the contract's signature
         """Fill and standardise once."""
         missing = np.isnan(X.values)
         fill = np.array([_median(column) for column in X.values.T])
         filled = np.where(missing, fill, X.values)
-        scaling = Scaling(fill, *_spread(filled), *_spread(missing))
+        scaling = Standardisation(fill, *_spread(filled), *_spread(missing))
         columns = np.flatnonzero(np.concatenate([np.ones(X.n_features, dtype=bool), missing.any(axis=0)]))
-        return Scaled(scaling, columns, scaling.apply(X.values)[:, columns])
+        return StandardisedRows(scaling, columns, scaling.apply(X.values)[:, columns])
 
-    def train(self, prepared: Scaled, tags: Tags, seed: Seed, resources: Resources) -> LogisticModel:  # noqa: ARG002
+    def train(
+        self,
+        prepared: StandardisedRows,
+        tags: Tags,
+        seed: Seed,  # noqa: ARG002 - the contract's signature
+        resources: Resources,
+    ) -> LogisticModel:
         """Fit on the rows that count, those with a soft tag as two; nothing is drawn at random."""
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
 
@@ -161,8 +169,11 @@ class Logistic(Learner):
         with reading(path, "a model of logistic"):
             content = read_form(path, _FORM)
             size = len(content["scaling"]["fill"])
-            scaling = Scaling(
-                **{field.name: floats(content["scaling"][field.name], size) for field in fields(Scaling)}
+            scaling = Standardisation(
+                **{
+                    field.name: floats(content["scaling"][field.name], size)
+                    for field in fields(Standardisation)
+                }
             )
             expect(
                 np.all(scaling.scale > 0) and np.all(scaling.missing_scale > 0), "scales should be above 0"

@@ -41,7 +41,7 @@ _LARGEST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
-class Scaling:
+class BoundedScaling:
     """Scaling that outliers do not move, and that draws them in: z / sqrt(1 + (z / 3)^2) lies within 3.
 
     Attributes:
@@ -53,7 +53,7 @@ class Scaling:
     scale: FloatVector
 
     @classmethod
-    def of(cls, values: npt.NDArray[Any]) -> "Scaling":
+    def of(cls, values: npt.NDArray[Any]) -> "BoundedScaling":
         """Return the scaling of the columns of `values`."""
         found = np.array([_centre_and_scale(column) for column in values.T]).reshape(-1, 2)
         return cls(*np.ascontiguousarray(found.T))
@@ -69,10 +69,10 @@ class Scaling:
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled:
+class BoundedRows:
     """Scaled rows, shape (n_rows, n_features), float32, and how they were made."""
 
-    scaling: Scaling
+    scaling: BoundedScaling
     values: npt.NDArray[np.float32]
 
 
@@ -88,7 +88,7 @@ class MLPModel(Model):
         asked: that were to be done.
     """
 
-    scaling: Scaling
+    scaling: BoundedScaling
     net: Nets
     importance: FloatVector
     steps: int
@@ -148,20 +148,20 @@ class MLP(Learner):
         "steps": Int(50, 100_000, default=1000, log=True, tuned=False, help="steps of the training"),
     }
 
-    def prepare(self, X: Table, resources: Resources) -> Scaled:  # noqa: ARG002 - the contract's signature
+    def prepare(self, X: Table, resources: Resources) -> BoundedRows:  # noqa: ARG002 - the contract's signature
         """Scale once."""
-        scaling, values = Scaling.of(X.values), np.empty(X.values.shape, np.float32)
+        scaling, values = BoundedScaling.of(X.values), np.empty(X.values.shape, np.float32)
         for start in range(0, X.n_rows, _BLOCK):
             rows = slice(start, start + _BLOCK)
             values[rows] = scaling.apply(X.values[rows])
-        return Scaled(scaling, values)
+        return BoundedRows(scaling, values)
 
-    def train(self, prepared: Scaled, tags: Tags, seed: Seed, resources: Resources) -> MLPModel:
+    def train(self, prepared: BoundedRows, tags: Tags, seed: Seed, resources: Resources) -> MLPModel:
         """Train the nets of one tagging together; after `resources.until` with no further steps."""
         return self.train_many(prepared, [tags], [seed], resources)[0]
 
     def train_many(
-        self, prepared: Scaled, taggings: Sequence[Tags], seeds: Sequence[Seed], resources: Resources
+        self, prepared: BoundedRows, taggings: Sequence[Tags], seeds: Sequence[Seed], resources: Resources
     ) -> Sequence[MLPModel]:
         """Train the nets of all taggings together."""
         nets, done = train_nets(prepared.values, taggings, self._descent(), seeds, resources)
@@ -178,7 +178,7 @@ class MLP(Learner):
             steps=given["steps"],
         )
 
-    def _model(self, prepared: Scaled, tags: Tags, net: Nets, done: int) -> MLPModel:
+    def _model(self, prepared: BoundedRows, tags: Tags, net: Nets, done: int) -> MLPModel:
         """Return the model of a net, with importances measured on rows that count."""
         counted = tags.counted
         rows = prepared.values[counted[:: -(-len(counted) // _MEASURED)]]
@@ -205,7 +205,7 @@ class MLP(Learner):
             centre, scale, importance = floats
             expect(np.all(scale > 0) and np.all(importance >= 0), "scales should be above 0")
             net = Nets(1, widths, numbers)
-            return MLPModel(Scaling(centre, scale), net, importance, head["steps"], head["asked"])
+            return MLPModel(BoundedScaling(centre, scale), net, importance, head["steps"], head["asked"])
 
 
 def _widths(found: object) -> tuple[int, ...]:

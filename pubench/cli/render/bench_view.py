@@ -11,10 +11,9 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from pubench.bench.folder import BenchFolder
 from pubench.bench.paper_tables import METRIC_NAMES, PaperTable, count_statuses
 from pubench.bench.plan import BenchJob
-from pubench.bench.runner import BenchCallbacks, BenchRequest, BenchResult
+from pubench.bench.runner import BenchCallbacks, BenchFolder, BenchRequest, BenchResult
 from pubench.bench.suite_file import read_suite, shipped_suites
 from pubench.bench.time_estimates import Estimate, Estimator, earlier_records, total_seconds
 from pubench.cli.render.terminal import (

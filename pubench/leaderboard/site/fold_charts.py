@@ -8,8 +8,19 @@ import numpy as np
 from pubench.html import numbers
 from pubench.html.markup import Markup, element, join
 from pubench.html.parts import figure, legend
-from pubench.html.scale import Scale, padded_range
-from pubench.html.svg import WIDE, Axis, ChartFrame, Point, cross, diamond, dot, line, svg
+from pubench.html.svg import (
+    WIDE,
+    Axis,
+    ChartFrame,
+    Point,
+    Scale,
+    cross,
+    diamond,
+    dot,
+    line,
+    padded_range,
+    svg,
+)
 from pubench.leaderboard.ranking import RankedTask
 from pubench.leaderboard.runs import Run
 from pubench.leaderboard.site.rank_charts import LETTER_WIDTH, label_width, shortened

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from pubench.html import numbers
-from pubench.html.layout import contents, document, style_sheet
 from pubench.html.markup import Child, Markup, element, join
-from pubench.html.parts import Section
+from pubench.html.parts import Section, contents, document, style_sheet
 from pubench.leaderboard.display_names import BoardEntry
 from pubench.leaderboard.ranking import RankedTask
 from pubench.leaderboard.runs import BoardDataset

@@ -6,8 +6,19 @@ from dataclasses import dataclass
 
 from pubench.html import numbers
 from pubench.html.markup import Markup, element, join
-from pubench.html.scale import Scale, padded_range
-from pubench.html.svg import NARROW, WIDE, Axis, ChartFrame, Point, diamond, dot, line, svg
+from pubench.html.svg import (
+    NARROW,
+    WIDE,
+    Axis,
+    ChartFrame,
+    Point,
+    Scale,
+    diamond,
+    dot,
+    line,
+    padded_range,
+    svg,
+)
 from pubench.leaderboard.ranking import Standing
 from pubench.leaderboard.significance import ALPHA, PostHoc
 

@@ -10,7 +10,7 @@ import pytest
 from pubench.api.plugin import Plugin
 from pubench.api.spaces import Choice, Dimension, Float
 from pubench.errors import PluginError
-from pubench.testing.plugin_checks import BLIND_CHECKS, extremes
+from pubench.testing.checks import BLIND_CHECKS, extremes
 from pubench.testing.similarities import SimilaritySubject
 
 SOURCE = '''

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pubench.api.stop_rows import hold_out
+from pubench.api.early_stopping import hold_out
 from pubench.errors import DataError
 from pubench.seeds import Seed
 from pubench.types import Tags

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from pubench.api.plugin import Kind
 from pubench.api.registry import load_registry
 from pubench.crossfit.folds import FoldPlan
-from pubench.data.dataframe_table import frame_table
 from pubench.data.sources import DatasetRequest, DatasetResult
+from pubench.data.table_file import frame_table
 from pubench.data.user_file import FileSpec, read_table
 from pubench.metrics.prior_corrected import Prior
 from pubench.system.cache import machine_cache
-from pubench.tuning.calls import CallRequest
 from pubench.tuning.command import tune_dataset
 from pubench.tuning.request import SearchRequest, TuneRequest
 from pubench.tuning.result import TuneResult
 from pubench.tuning.trial import Trial, TuneCallbacks
+from pubench.tuning.whom_to_call import CallRequest
 from pubench.types import Resources
 
 if TYPE_CHECKING:

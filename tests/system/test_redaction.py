@@ -2,7 +2,7 @@
 
 import pytest
 
-from pubench.system.addresses import redacted
+from pubench.system.redaction import redacted
 
 
 @pytest.mark.parametrize(

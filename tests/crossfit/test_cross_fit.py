@@ -6,7 +6,7 @@ import pytest
 from pubench.api.plugin import Kind
 from pubench.api.registry import load_registry
 from pubench.configuration.configuration import Configuration, PluginSpec, configure
-from pubench.crossfit.own_scores import fit_with_own_scores, own_folds, own_scores
+from pubench.crossfit.cross_fit import fit_with_own_scores, own_folds, own_scores
 from pubench.metrics.aul import aul_pu_score
 from pubench.seeds import Seed
 from pubench.types import PUData, Resources, Table

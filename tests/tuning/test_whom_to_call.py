@@ -12,9 +12,8 @@ from pubench.configuration.configuration import PluginSpec, configure
 from pubench.decision.hidden_positives import HiddenPositives, Withheld, hidden_from_prior
 from pubench.errors import DataError, InputError
 from pubench.seeds import Seed
-from pubench.tuning.calls import CallRequest, hidden_positives, n_unlabeled
-from pubench.tuning.final_models import ship
-from pubench.tuning.holdout import ShippedModel
+from pubench.tuning.final_models import ShippedModel, ship
+from pubench.tuning.whom_to_call import CallRequest, hidden_positives, n_unlabeled
 from pubench.types import PUData, Resources, Table
 
 SEED = Seed(0)

@@ -13,7 +13,7 @@ from pubench.api.registry import load_registry
 from pubench.data.sources import DatasetRequest, open_dataset
 from pubench.errors import InputError
 from pubench.model.saved import load_model
-from pubench.tuning.dataframe import open_frame
+from pubench.tuning.tune_dataframe import open_frame
 
 
 def customers(n_rows: int = 1500) -> pd.DataFrame:
@@ -163,7 +163,7 @@ def test_an_empty_frame_is_refused() -> None:
         pubench.tune(customers(5).iloc[:0], label="bought", trials=1)
 
 
-@pytest.mark.parametrize("before", ["", "import pubench.tuning; ", "import pubench.tuning.dataframe; "])
+@pytest.mark.parametrize("before", ["", "import pubench.tuning; ", "import pubench.tuning.tune_dataframe; "])
 def test_tune_is_a_function_whatever_was_imported_before(before: str) -> None:
     program = (
         f"{before}import pubench; assert callable(pubench.tune); assert pubench.tuning.__name__.endswith('g')"

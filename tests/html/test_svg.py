@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubench.html.scale import Scale, padded_range
+from pubench.html.svg import Scale, padded_range
 
 VALUES = st.floats(-1e6, 1e6)
 

@@ -15,7 +15,7 @@ from pubench.api.registry import Registry
 from pubench.configuration.configuration import configure, parse_plugins
 from pubench.crossfit.folds import FoldPlan
 from pubench.tuning.command import run_trial_worker
-from pubench.tuning.worker import TrialContext, TrialWorker
+from pubench.tuning.trial_worker import TrialContext, TrialWorker
 from pubench.types import FloatVector, PUData
 from pubench.workers.limits import Deadline, Limits
 
@@ -72,7 +72,7 @@ from pathlib import Path
 from pubench.api.registry import load_registry
 from pubench.configuration.configuration import configure, parse_plugins
 from pubench.tuning.command import run_trial_worker
-from pubench.tuning.worker import TrialWorker
+from pubench.tuning.trial_worker import TrialWorker
 from pubench.workers.limits import Deadline, Limits
 folder, toy = Path(sys.argv[1]), sys.argv[2]
 configuration = configure(

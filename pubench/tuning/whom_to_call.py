@@ -8,7 +8,7 @@ from pubench.decision.profit import check_gain_and_cost
 from pubench.errors import DataError, ParameterError
 from pubench.metrics.prior_corrected import Prior
 from pubench.seeds import Seed
-from pubench.tuning.holdout import ShippedModel
+from pubench.tuning.final_models import ShippedModel
 from pubench.types import PUData
 
 
