@@ -8,20 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic, perf_counter
-from typing import Self
+
+import numpy as np
 
 from pubench.api.method import FittedMethod
 from pubench.configuration.configuration import Configuration
 from pubench.crossfit.cross_fit import fit_with_own_scores, own_scores
 from pubench.crossfit.fold_cache import FoldCache
-from pubench.metrics.comparison import AULComparison, compare_aul
 from pubench.metrics.intervals import AULInterval, aul_pu_interval
 from pubench.seeds import Seed
 from pubench.tuning.budget import DEFAULT_SHARE, TWIN_SHARE, TimeBudget
-from pubench.types import BoolVector, FloatVector, PUData, Resources
+from pubench.types import FloatVector, PUData, Resources, Table
 
 TUNED = "tuned"
 DEFAULT = "default"
+#: Number of rows on which scoring is timed.
+_TIMED_ROWS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,7 @@ class ShippedModel:
         data: the rows that it was trained on.
         own_scores: of these rows, by models that were not trained on them; None with fewer than two labelled rows.
         seconds: time that training and these scores took.
+        scoring_seconds: time that scoring a million rows takes, about.
     """
 
     configuration: Configuration
@@ -62,6 +65,7 @@ class ShippedModel:
     data: PUData
     own_scores: FloatVector | None
     seconds: float
+    scoring_seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,30 +73,12 @@ class HoldoutResult:
     """The final models on the holdout.
 
     Attributes:
-        contenders: by name, `tuned` first.
-        comparisons: of the tuned model with each of the others, by name; without those of an equal configuration.
+        contenders: by name, `tuned` first; two of an equal configuration are one object.
         n_labelled: number of labelled rows in the holdout.
     """
 
     contenders: Mapping[str, Contender]
-    comparisons: Mapping[str, AULComparison]
     n_labelled: int
-
-    @classmethod
-    def of(cls, contenders: Mapping[str, Contender], s: BoolVector) -> Self:
-        """Compare the tuned contender with each of the others; those of an equal configuration are left out.
-
-        Args:
-            contenders: by name, `tuned` among them; two of an equal configuration are one object.
-            s: which rows of the holdout are labelled.
-        """
-        tuned = contenders[TUNED]
-        comparisons = {
-            name: compare_aul(s, tuned.scores, contender.scores)
-            for name, contender in contenders.items()
-            if contender is not tuned
-        }
-        return cls(contenders, comparisons, int(s.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +126,7 @@ class FinalModels:
                 if equal
                 else self._train(name, requested[name], number / len(order), len(order))
             )
-        return HoldoutResult.of({name: trained[name] for name in requested}, self.test.s)
+        return HoldoutResult({name: trained[name] for name in requested}, self.test.n_labelled)
 
     def _relate(self, configurations: Sequence[Configuration]) -> None:
         """Relate all rows before the time is divided: several models share the result, and none can use a part of it."""
@@ -192,4 +178,15 @@ def ship(
     else:
         plain = replace(resources, until=float("inf"))
         own = own_scores(configuration.method, configuration.parts, fitted, data, seed, plain)
-    return ShippedModel(configuration, fitted, data, own, perf_counter() - start)
+    seconds = perf_counter() - start
+    return ShippedModel(
+        configuration, fitted, data, own, seconds, _scoring_seconds(fitted, data.X, resources)
+    )
+
+
+def _scoring_seconds(fitted: FittedMethod, X: Table, resources: Resources) -> float:
+    """Return the time that scoring a million rows takes, measured on fewer: some rows over and over."""
+    rows = X.take(np.resize(np.arange(min(X.n_rows, _TIMED_ROWS)), _TIMED_ROWS))
+    start = perf_counter()
+    fitted.score(rows, Resources(resources.n_threads, resources.device))
+    return (perf_counter() - start) * 1_000_000 / _TIMED_ROWS

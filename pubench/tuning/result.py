@@ -13,7 +13,7 @@ from pubench.decision.call_list import CallTable, call_list
 from pubench.decision.hidden_positives import NEEDS_A_PRIOR, Hidden, HiddenPositives
 from pubench.decision.profit import ProfitCurve, profit_over_depth
 from pubench.html.markup import Markup, element, join
-from pubench.html.numbers import NO_VALUE, area, area_interval, difference, p_value
+from pubench.html.numbers import NO_VALUE, area, area_interval, difference, p_value, seconds
 from pubench.html.parts import bullets, table
 from pubench.model.training_rows import OwnRows, honest_scores
 from pubench.system.machine import cores
@@ -175,15 +175,17 @@ class TuneResult:
 
     @property
     def shipped_sentence(self) -> str:
-        """Which rows the model that is shipped was trained on, and whose figures stand beside it."""
+        """Which rows the model that is shipped was trained on, whose figures stand beside it, and what scoring costs."""
+        cost = f"It scores a million rows in about {seconds(self.shipped.scoring_seconds)}."
         if not self.is_refitted:
-            return f"The model was trained on {self.shipped.data.X.n_rows:,} rows of the search alone; the figures are its own."
+            rows = f"{self.shipped.data.X.n_rows:,} rows of the search alone"
+            return f"The model was trained on {rows}; the figures are its own. {cost}"
         rows, n_trained = f"all {self.data.X.n_rows:,} rows", self.shipped.data.X.n_rows
         if n_trained < self.data.X.n_rows:
             rows = f"{n_trained:,} rows, all labelled ones among them, for which there was time (--timeout)"
         return (
             f"The model in the run's folder was trained on {rows}, the holdout included; the figures are those of its twin, "
-            "which did not see the holdout."
+            f"which did not see the holdout. {cost}"
         )
 
     @property

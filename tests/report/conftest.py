@@ -132,7 +132,7 @@ def report(plugins: Registry, rows: PUData) -> Report:
         shipped=shipped,
         model=entrant(Role.TUNED, contenders[TUNED]),
         others=others,
-        holdout=HoldoutResult.of(contenders, test.s),
+        holdout=HoldoutResult(contenders, test.n_labelled),
         timeline=timeline,
         dataset="customers",
         notices=("A column was left out.",),

@@ -16,7 +16,7 @@ from pubench.html import numbers
 from pubench.metrics.intervals import AULInterval
 from pubench.tuning.ensemble_selection import Gain
 from pubench.tuning.result import TuneResult
-from pubench.tuning.standings import LeaderboardRow
+from pubench.tuning.standings import LeaderboardRow, Role
 from pubench.types import Json, Status
 
 
@@ -99,8 +99,14 @@ def result_json(result: TuneResult) -> dict[str, Json]:
             for name, contender in result.holdout.contenders.items()
         },
         "comparisons": {
-            name: {"difference": c.difference, "low": c.low, "high": c.high, "p_value": c.p_value}
-            for name, c in result.holdout.comparisons.items()
+            standing.entrant.role.value: {
+                "difference": c.difference,
+                "low": c.low,
+                "high": c.high,
+                "p_value": standing.p_value,
+            }
+            for standing in result.standings
+            if standing.entrant.role is Role.DEFAULT and (c := standing.comparison) is not None
         },
         "leaderboard": [standing.to_row() | {"is_model": standing.is_model} for standing in result.standings],
         "verdict": result.conclusion.sentence,
@@ -119,6 +125,7 @@ def result_json(result: TuneResult) -> dict[str, Json]:
             "done": result.is_refitted,
             "rows": result.shipped.data.X.n_rows,
             "seconds": result.shipped.seconds,
+            "scoring_seconds_per_million_rows": result.shipped.scoring_seconds,
         },
         "trials": len(result.trials),
         "stopped_early": sum(trial.stopped_early for trial in result.trials),
