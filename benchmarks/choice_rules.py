@@ -10,6 +10,7 @@ rules also choose among random subsets of the trials (--subset).
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -67,6 +68,24 @@ def guarded(folds: Sequence[RankedFold], default: int) -> Sequence[float]:
     return single[0] if gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)) else single[1]
 
 
+def near(folds: Sequence[RankedFold], stderrs: float, initial: int = 5) -> Sequence[float]:
+    """Select a blend among the trials that are at most this number of standard errors behind the best one."""
+    count = folds[0].n_candidates
+    singles = [tuple(int(i == j) for j in range(count)) for i in range(count)]
+    placed = np.array([np.concatenate([fold.placements(single) for fold in folds]) for single in singles])
+    behind = placed[int(np.argmax(_values(folds)))] - placed
+    limit = stderrs * behind.std(axis=1, ddof=1) / np.sqrt(placed.shape[1])
+    kept = np.flatnonzero(behind.mean(axis=1) <= limit)
+    reduced = [
+        replace(fold, labelled=fold.labelled[kept], unlabeled=fold.unlabeled[kept], _placements={})
+        for fold in folds
+    ]
+    chosen = select_blend(reduced, Seed(0), initial=initial) if len(kept) > 1 else (1,)
+    weights = np.zeros(count)
+    weights[kept] = chosen
+    return list(weights)
+
+
 RULES: Mapping[str, Rule] = {
     "best": select_single,
     "mean of 3": partial(top, count=3),
@@ -76,6 +95,10 @@ RULES: Mapping[str, Rule] = {
     "greedy": greedy_once,
     "bagged from 1": partial(select_blend, seed=Seed(0), initial=1),
     "bagged greedy": partial(select_blend, seed=Seed(0)),
+    "within 2 se": partial(near, stderrs=2.0),
+    "within 1 se": partial(near, stderrs=1.0),
+    "from 8": partial(select_blend, seed=Seed(0), initial=8),
+    "1 se from 8": partial(near, stderrs=1.0, initial=8),
 }
 
 

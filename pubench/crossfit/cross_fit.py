@@ -82,6 +82,16 @@ def own_folds(s: BoolVector, seed: Seed) -> tuple[InnerFold, ...]:
     return inner_folds(s, FoldPlan(_OWN_FOLDS, test_unlabeled=_NO_LIMIT), seed.child("own rows"))
 
 
+def own_fold_size(s: BoolVector) -> tuple[int, float]:
+    """Return the number of `own_folds`, and the mean number of rows that a model of one is trained on."""
+    n_labelled = int(s.sum())
+    count = min(_OWN_FOLDS, n_labelled, len(s) - n_labelled)
+    if count < 2:
+        return 0, 0.0
+    others = min((len(s) - n_labelled) * (count - 1) / count, FoldPlan().train_unlabeled)
+    return count, n_labelled * (count - 1) / count + others
+
+
 def scores_by_others(
     method: Method, parts: Parts, cache: FoldCache, seed: Seed, resources: Resources
 ) -> FloatVector:

@@ -14,7 +14,7 @@ from pubench.seeds import Seed
 from pubench.types import BoolVector, IndexVector, Split
 
 #: The power of the number of rows that a training takes: a part of it is the same for any number.
-_GROWTH = 0.8
+GROWTH = 0.8
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class InnerFold:
 
     def seconds_for(self, n_rows: float, seconds: float) -> float:
         """Return about how long a training on `n_rows` rows takes that took `seconds` on the sample."""
-        return seconds * float(np.power(n_rows / max(1, len(self.sample)), _GROWTH))
+        return seconds * float(np.power(n_rows / max(1, len(self.sample)), GROWTH))
 
 
 def inner_folds(s: BoolVector, plan: FoldPlan, seed: Seed) -> tuple[InnerFold, ...]:
@@ -73,7 +73,7 @@ def inner_folds(s: BoolVector, plan: FoldPlan, seed: Seed) -> tuple[InnerFold, .
         DataError: fewer than two labelled, or two unlabeled, rows.
     """
     n_labelled = int(s.sum())
-    folds = max(2, min(plan.folds, n_labelled, len(s) - n_labelled))
+    folds = min(plan.folds, max(2, min(n_labelled, len(s) - n_labelled)))
     splits = stratified_folds(s, folds, seed, plan.repeats)
     return tuple(_inner_folds(s, splits, plan, seed))
 

@@ -233,7 +233,7 @@ def _reliability(result: TuneResult, s: BoolVector) -> tuple[ReliabilityBin, ...
     shipped, groups = result.shipped, min(int(s.sum()) // _LABELLED_PER_GROUP, _MOST_GROUPS)
     if not isinstance(result.hidden, HiddenPositives) or shipped.own_scores is None or groups < 2:
         return ()
-    rows = result.split.train if result.is_refitted else np.arange(len(shipped.own_scores))
+    rows = ~np.isin(shipped.rows, result.split.test)
     calibration = Calibration.of(shipped.data.s[rows], shipped.own_scores[rows])
     hidden = result.hidden.scaled(calibration.n_unlabeled / result.call_table.n_unlabeled)
     return reliability(calibration, s, result.tuned.scores, hidden, bins=groups)

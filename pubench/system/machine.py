@@ -36,7 +36,8 @@ def waiting_variables() -> dict[str, str]:
     that takes 0.3 s on two idle cores took minutes (`benchmarks/busy_cores.py`).
     """
     is_set = not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}.isdisjoint(os.environ)
-    return {} if is_set else {"GOMP_SPINCOUNT": _SPINS}
+    # GNU's library goes by the number, others know the policy alone.
+    return {} if is_set else {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": _SPINS}
 
 
 def _reclaimable() -> int:

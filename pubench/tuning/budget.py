@@ -2,7 +2,7 @@
 
     started                                                                                       started + seconds
     | trials 0, 1 | other trials                   | baselines | default, twin | refit on all rows | oracle | report |
-                  |<- each at most a tenth of it ->|<-  10 % ->|<- reserve, 20 to 30 percent     ->|  2 %   |  3 %   |
+                  |<- each at most a share of it ->|<-  10 % ->|<- reserve, 20 to 30 percent     ->|  2 %   |  3 %   |
                                               search ends                                       deadline
 
 Too little time gives fewer trials, then fewer parts of a blend, then final models with fewer members, but never fewer than their
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pubench.crossfit.folds import InnerFold
+from pubench.tuning.model_costs import relating_seconds
 from pubench.tuning.trial import Trial
 from pubench.workers.limits import Deadline, Limits
 
@@ -41,7 +42,7 @@ _LEAST_TRIAL_SECONDS = 5.0
 _FULL_PER_DRAFT = 10
 #: Number of parts that a blend has about, and how much longer a part in full takes than its draft.
 _N_PARTS = 4
-_PART_PER_DRAFT = 1.25
+PART_PER_DRAFT = 1.25
 #: Share of the time that is reserved for the final models: at least, because parts of a blend may take longer than the first
 #: trials, and at most; if they need more, their ensembles have fewer members. In a short run the reserve is these seconds, as far
 #: as the greatest share allows: a blend needs its time, and what a search finds late adds little to it.
@@ -51,6 +52,9 @@ _SHORT_RESERVE_SECONDS = 30.0
 #: How often what a similarity computes once on all rows is computed after the search: for the twin, the shipped model, and
 #: the scores of its training rows.
 _N_RELATIONS = 3
+#: A run may end this much later rather than train on fewer rows: seconds, or a share of the time where that is more.
+_LATE_SECONDS = 5.0
+_LATE_SHARE = 0.02
 #: Share of the remaining time that scoring the holdout gets.
 _SCORING_SHARE = 0.1
 #: Share of the remaining time that the default model may take, and of the rest that the twin may take; the model that is
@@ -96,6 +100,16 @@ class TimeBudget:
             return float("inf")
         return min(time.monotonic() + self._seconds_of(self.baselines), self.deadline)
 
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline."""
+        return self.deadline - time.monotonic()
+
+    @property
+    def left_in_need(self) -> float:
+        """Seconds that final models may take before rows are left out: a run may end a little late."""
+        return self.left + max(_LATE_SECONDS, self._seconds_of(_LATE_SHARE))
+
     def _seconds_of(self, share: float) -> float:
         return 0.0 if self.seconds is None else share * self.seconds
 
@@ -121,45 +135,25 @@ class TimeBudget:
         """
         if self.seconds is None or not trials:
             return 0.0
-        slow = _slower(trials)
-        larger = n_rows / max(1, len(folds[0].sample))
-        drafts = larger * (_FULL_PER_DRAFT + 2 * _N_PARTS * _PART_PER_DRAFT) + _N_PARTS * len(folds)
-        needed = _N_RELATIONS * _once(trials) + drafts * slow.last_fold
+        slow = max(trial.last_fold for trial in trials[:2])
+        on_all = folds[0].seconds_for(n_rows, slow) * (_FULL_PER_DRAFT + 2 * _N_PARTS * PART_PER_DRAFT)
+        needed = _N_RELATIONS * relating_seconds(trials) + on_all + _N_PARTS * len(folds) * slow
         most = _MAX_RESERVE_SHARE * self.seconds
         least = max(_MIN_RESERVE_SHARE * self.seconds, min(most, _SHORT_RESERVE_SECONDS))
         return float(np.clip(needed, least, most))
 
-    def trainable_share(self, trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int) -> float:
-        """Return the share of the rows, at most 1, that there is time to train final models on, be they as small as drafts.
+    def affordable(self, seconds: Sequence[float]) -> list[int]:
+        """Return the positions of the parts of a blend that there is time for: the first, and each other that still fits.
 
         Args:
-            trials: of the search, by number.
-            folds: on which trials were judged.
-            n_rows: number of rows that the final models are trained on.
+            seconds: that each part costs, the most important one first.
         """
-        if self.seconds is None:
-            return 1.0
-        training = folds[0].seconds_for(n_rows, _slower(trials).last_fold)
-        least = _N_RELATIONS * _once(trials) + 3 * training
-        return min(1.0, _MAX_RESERVE_SHARE * self.seconds / max(least, 1e-9))
-
-    def affordable(self, trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int) -> list[Trial]:
-        """Return the parts of a blend that there is time for: the first of `trials`, and each other one that still fits.
-
-        Args:
-            trials: that a blend consists of, the most important one first.
-            folds: on which trials were judged.
-            n_rows: number of rows that the final models are trained on.
-        """
-        larger = n_rows / max(1, len(folds[0].sample))
-        remaining = self.deadline - self._seconds_of(self.baselines) - time.monotonic()
-        left = remaining * (1 - DEFAULT_SHARE)
-        kept: list[Trial] = []
-        for trial in trials:
-            seconds = (len(folds) + 2 * _PART_PER_DRAFT * larger) * trial.last_fold
-            if seconds <= left or not kept:
-                kept.append(trial)
-                left -= seconds
+        left = (self.left - self._seconds_of(self.baselines)) * (1 - DEFAULT_SHARE)
+        kept: list[int] = []
+        for position, cost in enumerate(seconds):
+            if cost <= left or not kept:
+                kept.append(position)
+                left -= cost
         return kept
 
     def baseline_seconds(self, until: float, needs: float, *, is_last: bool) -> float:
@@ -195,22 +189,8 @@ class TimeBudget:
             later: seconds that work takes which comes afterwards and cannot be cut.
         """
         now = time.monotonic()
-        remaining = (self.deadline - now - later) * (1 - _SCORING_SHARE)
+        remaining = (self.left - later) * (1 - _SCORING_SHARE)
         return now + max(needs, remaining * share)
-
-
-def _slower(trials: Sequence[Trial]) -> Trial:
-    """Return the slower one of the first two trials, the cheap one and the default."""
-    return max(trials[:2], key=lambda trial: trial.last_fold)
-
-
-def _once(trials: Sequence[Trial]) -> float:
-    """Return the seconds that the default took for what folds share: relating and preparing their rows.
-
-    The first trial of a search tells nothing about it: it starts the process.
-    """
-    known = [trial for trial in trials[:2] if trial.number > 0 and trial.placements]
-    return max((trial.seconds - len(trial.placements) * trial.last_fold for trial in known), default=0.0)
 
 
 def full_seconds(trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int) -> float | None:
@@ -218,42 +198,17 @@ def full_seconds(trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: in
 
     Methods whose ensembles stop when their time is over need no more than their draft.
     """
-    known = [_draft_seconds(trial, folds) for trial in trials if trial.seconds]
+    known = [_fold_seconds(trial, folds) for trial in trials if trial.seconds]
     if not known:
         return None
     method = trials[0].configuration.method
     is_whole = "members" in method.params or method.draft() == method
-    return (
-        float(np.median(known)) * n_rows / max(1, len(folds[0].sample)) * (1 if is_whole else _FULL_PER_DRAFT)
-    )
+    return folds[0].seconds_for(n_rows, float(np.median(known))) * (1 if is_whole else _FULL_PER_DRAFT)
 
 
-def _draft_seconds(trial: Trial, folds: Sequence[InnerFold]) -> float:
+def _fold_seconds(trial: Trial, folds: Sequence[InnerFold]) -> float:
     """Return the seconds of one fold; of a trial that saw none, what it took without an end."""
     return trial.last_fold or trial.seconds / len(folds)
-
-
-def draft_seconds(trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int) -> float:
-    """Return about how long the drafts of these trials take on `n_rows` rows, one after another."""
-    return sum(folds[0].seconds_for(n_rows, trial.last_fold) for trial in trials)
-
-
-def cross_fit_seconds(
-    parts: Sequence[Trial], trials: Sequence[Trial], folds: Sequence[InnerFold], n_rows: int
-) -> float:
-    """Return about how long it takes to score each of `n_rows` rows by drafts that were not trained on it.
-
-    Args:
-        parts: the trials whose drafts these are.
-        trials: of the search, by number.
-        folds: on which trials were judged.
-        n_rows: number of rows to score.
-    """
-    first, count = folds[0], len(folds)
-    trained = len(first.sample) if first.is_sampled else n_rows * (count - 1) / count
-    training = sum(count * first.seconds_for(trained, trial.last_fold) for trial in parts)
-    relates = any(trial.configuration.parts.similarity is not None for trial in parts)
-    return training + (_N_RELATIONS - 1) * _once(trials) * relates
 
 
 @dataclass(frozen=True)

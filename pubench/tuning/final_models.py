@@ -5,7 +5,7 @@ all rows           -> the model that is shipped, and scores of its rows by model
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic, perf_counter
 
@@ -18,7 +18,8 @@ from pubench.crossfit.fold_cache import FoldCache
 from pubench.metrics.intervals import AULInterval, aul_pu_interval
 from pubench.seeds import Seed
 from pubench.tuning.budget import DEFAULT_SHARE, TWIN_SHARE, TimeBudget
-from pubench.types import FloatVector, PUData, Resources, Table
+from pubench.tuning.model_costs import ModelCosts
+from pubench.types import FloatVector, IndexVector, PUData, Resources, Table
 
 TUNED = "tuned"
 DEFAULT = "default"
@@ -54,7 +55,8 @@ class ShippedModel:
     Attributes:
         configuration: that gives this model again.
         fitted: the model.
-        data: the rows that it was trained on.
+        rows: the positions among all rows of those that it was trained on, ascending.
+        data: these rows.
         own_scores: of these rows, by models that were not trained on them; None with fewer than two labelled rows.
         seconds: time that training and these scores took.
         scoring_seconds: time that scoring a million rows takes, about.
@@ -62,6 +64,7 @@ class ShippedModel:
 
     configuration: Configuration
     fitted: FittedMethod
+    rows: IndexVector
     data: PUData
     own_scores: FloatVector | None
     seconds: float
@@ -92,9 +95,7 @@ class FinalModels:
         resources: for training.
         budget: the time of the run.
         phase: is called with the model that is trained, and the share of all models that is done.
-        refits: the tuned configuration is trained once more afterwards, on all rows.
-        needs: seconds that the tuned model and the default get in any case, by name: what their drafts take.
-        later: seconds that work takes which comes after both and cannot be cut.
+        costs: what the models need in any case.
     """
 
     cache: FoldCache
@@ -103,9 +104,7 @@ class FinalModels:
     resources: Resources
     budget: TimeBudget
     phase: Callable[[str, float], None]
-    refits: bool = False
-    needs: Mapping[str, float] = field(default_factory=dict)
-    later: float = 0.0
+    costs: ModelCosts
 
     def train(self, tuned: Configuration, default: Configuration | None) -> HoldoutResult:
         """Train the tuned model and the default one, and compare them on the holdout.
@@ -141,8 +140,12 @@ class FinalModels:
         def progress(share: float) -> None:
             self.phase(f"final models: {name}", start + share / count)
 
-        share = DEFAULT_SHARE if name == DEFAULT else TWIN_SHARE if self.refits else 1.0
-        until = self.budget.model_deadline(share, needs=self.needs.get(name, 0.0), later=self.later)
+        share, needs, later = TWIN_SHARE, self.costs.twin_needs, self.costs.after_twin
+        if name == DEFAULT:
+            share, needs, later = DEFAULT_SHARE, self.costs.default, later + needs
+        elif not self.costs.refits:
+            share = 1.0
+        until = self.budget.model_deadline(share, needs=needs, later=later)
         resources = replace(self.resources, progress=progress, until=until)
         contender = train_contender(configuration, self.cache, self.test, self.seed, resources)
         trained = configuration.as_trained(contender.fitted.chosen)
@@ -165,12 +168,15 @@ def train_contender(
 def ship(
     configuration: Configuration,
     data: PUData,
+    rows: IndexVector,
     seed: Seed,
     resources: Resources,
     fitted: FittedMethod | None = None,
 ) -> ShippedModel:
-    """Return the model that is shipped: trained on `data`, unless it is given, with honest scores of these rows."""
+    """Return the model that is shipped: trained on these rows of `data`, unless it is given, with honest scores of them."""
     start = perf_counter()
+    if len(rows) < data.X.n_rows:
+        data = data.take(rows)
     if fitted is None:
         method, parts = configuration.method, configuration.parts
         fitted, own = fit_with_own_scores(method, parts, data, seed, resources)
@@ -179,9 +185,8 @@ def ship(
         plain = replace(resources, until=float("inf"))
         own = own_scores(configuration.method, configuration.parts, fitted, data, seed, plain)
     seconds = perf_counter() - start
-    return ShippedModel(
-        configuration, fitted, data, own, seconds, _scoring_seconds(fitted, data.X, resources)
-    )
+    scoring_seconds = _scoring_seconds(fitted, data.X, resources)
+    return ShippedModel(configuration, fitted, rows, data, own, seconds, scoring_seconds)
 
 
 def _scoring_seconds(fitted: FittedMethod, X: Table, resources: Resources) -> float:

@@ -24,6 +24,7 @@ from pubench.tuning.ensemble_selection import (
     RankedFold,
     Strategy,
     held_out_gain,
+    in_lowest_terms,
     mean_value,
     select_blend,
     select_single,
@@ -117,19 +118,11 @@ class ModelChoice:
         """Whether the model consists of several trials."""
         return len(self.weights) > 1
 
-    def only(self, numbers: Sequence[int]) -> "ModelChoice":
-        """Return the choice without the other trials: there is no time for them."""
-        if len(numbers) == len(self.weights):
-            return self
-        weights = {number: weight for number, weight in self.weights.items() if number in numbers}
-        why = "there was no time to train more" if len(weights) == 1 else ""
-        return replace(self, weights=weights, why_single=why)
-
     @property
     def sentence(self) -> str:
         """What the model is, and what blending gains, in one sentence."""
         if not self.is_blend:
-            return f"The model is a single trial, number {self.best}: {self.why_single}."
+            return f"The model is a single trial, number {next(iter(self.weights))}: {self.why_single}."
         made = f"The model is a blend of {len(self.weights)} trials"
         if self.gain is None:
             return f"{made}."
@@ -146,6 +139,7 @@ def choose_model(
     seed: Seed,
     *,
     blend: bool = True,
+    afford: Callable[[Sequence[int]], Sequence[int]] = lambda numbers: numbers,
     progress: Callable[[float], None] = ignore_progress,
 ) -> ModelChoice:
     """Return the blend of a search's trials that their out-of-fold scores choose, or the best trial alone.
@@ -155,6 +149,7 @@ def choose_model(
         scores: of the trials.
         seed: of the choice.
         blend: whether a blend may be chosen.
+        afford: the numbers of the trials of a blend, the heaviest first -> those that there is time to train.
         progress: is called with the share of the work that is done.
     """
     complete = [trial for trial in trials if trial.is_complete]
@@ -168,12 +163,21 @@ def choose_model(
     folds = scores.ranked(list(drafts.values()))
     choose = partial(select_blend, seed=seed)
     weights = choose(folds)
+    heaviest = sorted((-weight, number) for number, weight in zip(drafts, weights, strict=True) if weight)
+    kept = set(afford([number for _, number in heaviest]))
+    is_cut = len(kept) < len(heaviest)
+    weights = in_lowest_terms(
+        tuple(weight * (number in kept) for number, weight in zip(drafts, weights, strict=True))
+    )
     chosen = {number: weight for number, weight in zip(drafts, weights, strict=True) if weight}
     value = mean_value(folds, weights)
     if len(chosen) == 1:
-        number = next(iter(chosen))
-        return ModelChoice(number, chosen, value, why_single="no blend of trials is better")
-    gain = held_out_gain(Strategy(folds, choose), Strategy(folds, select_single), progress)
+        why = "there was no time to train more" if is_cut else "no blend of trials is better"
+        return ModelChoice(best.number, chosen, value, why_single=why)
+    # Known for the blend that was chosen, not for what is left of it.
+    gain = (
+        None if is_cut else held_out_gain(Strategy(folds, choose), Strategy(folds, select_single), progress)
+    )
     return ModelChoice(best.number, dict(sorted(chosen.items())), value, gain)
 
 

@@ -21,7 +21,7 @@ from pubench.data.splits import holdout
 from pubench.ensemble.blend import HeldOut
 from pubench.seeds import Seed
 from pubench.tuning.baselines import BaselineContext, Baselines, requested_baselines
-from pubench.tuning.budget import SearchBudget, TimeBudget, cross_fit_seconds, draft_seconds
+from pubench.tuning.budget import PART_PER_DRAFT, SearchBudget, TimeBudget
 from pubench.tuning.final_models import (
     DEFAULT,
     TUNED,
@@ -32,6 +32,7 @@ from pubench.tuning.final_models import (
     ship,
 )
 from pubench.tuning.model_choice import ModelChoice, OutOfFoldScores, choose_model
+from pubench.tuning.model_costs import CostEstimate, ModelCosts
 from pubench.tuning.pruning import PlacementPruner
 from pubench.tuning.request import SearchRequest
 from pubench.tuning.result import TuneResult
@@ -42,7 +43,7 @@ from pubench.tuning.study import Study
 from pubench.tuning.study_storage import open_study, this_process
 from pubench.tuning.trial import Trial, TuneCallbacks
 from pubench.tuning.trial_worker import TrialContext, TrialWorker, WorkerTarget
-from pubench.types import PUData, Resources, Status
+from pubench.types import IndexVector, PUData, Resources, Split, Status
 from pubench.workers.limits import Deadline, Limits
 from pubench.workers.watch import JobFailedError
 
@@ -68,21 +69,6 @@ class TuneContext:
     plugin_files: tuple[str, ...] = ()
     callbacks: TuneCallbacks = field(default_factory=TuneCallbacks)
     stop: threading.Event | None = None
-
-
-@dataclass(frozen=True)
-class _Costs:
-    """Seconds that final models need about, judging by the trials of the search.
-
-    Attributes:
-        tuned, default, shipped: for their drafts; with less time a model would be weaker than what the search judged.
-        own_scores: for the scores of the training rows of the model that is shipped.
-    """
-
-    tuned: float
-    default: float
-    shipped: float
-    own_scores: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +128,9 @@ class TuningRun:
 
         best = _best(trials)
         scores = OutOfFoldScores(self._work, rows.folds, rows.data.s)
-        choice = self._choose(trials, scores)
+        shipped_rows = self._data if self._request.refit else rows.data
+        estimate = CostEstimate(trials, rows.folds, rows.data, shipped_rows, self._request.refit)
+        choice = self._choose(trials, scores, estimate)
         self._done("choice")
 
         tuned, default = self._tuned_configuration(choice, trials), self._default(trials)
@@ -150,14 +138,15 @@ class TuningRun:
         baselines.train(self._budget.baselines_deadline)
         self._done("baselines")
 
-        share = self._budget.trainable_share(trials, rows.folds, rows.data.X.n_rows)
-        trained_on = rows if share == 1 else SearchData(self._reduced(rows.data, share), ())
-        costs = self._costs(choice, trials, rows.folds, trained_on.data)
+        costs = self._costs(choice, trials, estimate)
+        share = costs.trainable_share(self._budget.left_in_need)
+        costs = costs.on_share(share)
+        trained_on = rows if share == 1 else SearchData(rows.data.take(self._reduced(rows.data, share)), ())
         twin = self._knowing(tuned, choice, trials, scores)
         judged = self._train_final_models(twin, default, trained_on, test, costs)
         self._done("final models")
 
-        shipped = self._ship(judged.contenders[TUNED], tuned, trained_on.data, share, costs)
+        shipped = self._ship(judged.contenders[TUNED], tuned, split, share, costs)
         self._done("refit")
 
         if self._budget.seconds is not None:
@@ -239,17 +228,18 @@ class TuningRun:
 
     # Choice: the out-of-fold scores of the trials weigh them; time decides how many of them a blend may have.
 
-    def _choose(self, trials: Sequence[Trial], scores: OutOfFoldScores) -> ModelChoice:
+    def _choose(
+        self, trials: Sequence[Trial], scores: OutOfFoldScores, estimate: CostEstimate
+    ) -> ModelChoice:
+        def afford(numbers: Sequence[int]) -> list[int]:
+            by_number = {trial.number: trial for trial in trials}
+            costs = [estimate.part(by_number[number], PART_PER_DRAFT) for number in numbers]
+            return [numbers[position] for position in self._budget.affordable(costs)]
+
         progress = partial(self._callbacks.phase, "choice")
         progress(0.0)
-        choice = choose_model(
-            trials, scores, self._seed.child("choice"), blend=self._request.ensemble, progress=progress
-        )
-        by_number = {trial.number: trial for trial in trials}
-        heaviest = sorted(choice.weights, key=lambda number: (-choice.weights[number], number))
-        parts = [by_number[number] for number in heaviest]
-        kept = self._budget.affordable(parts, scores.folds, self._data.X.n_rows)
-        return choice.only([trial.number for trial in kept])
+        seed, blend = self._seed.child("choice"), self._request.ensemble
+        return choose_model(trials, scores, seed, blend=blend, afford=afford, progress=progress)
 
     def _tuned_configuration(self, choice: ModelChoice, trials: Sequence[Trial]) -> Configuration:
         """Return the configuration of the tuned model, in full: that of a single trial, or a blend of several."""
@@ -289,30 +279,20 @@ class TuningRun:
 
     # Final models: the tuned one and the default, on all rows of the search, or as many as there is time for.
 
-    def _reduced(self, data: PUData, share: float) -> PUData:
-        """Return all labelled rows and this share of the unlabeled ones."""
+    def _reduced(self, data: PUData, share: float) -> IndexVector:
+        """Return the positions of all labelled rows and of this share of the unlabeled ones, ascending."""
         others = np.flatnonzero(~data.s)
         kept = round(share * len(others))
         if kept == len(others):
-            return data
+            return np.arange(data.X.n_rows)
         generator = Seed(self._request.seed).child("trained on").generator()
         drawn = generator.choice(others, max(1, kept), replace=False, shuffle=False)
-        return data.take(np.sort(np.concatenate([np.flatnonzero(data.s), drawn])))
+        return np.sort(np.concatenate([np.flatnonzero(data.s), drawn]))
 
-    def _costs(
-        self, choice: ModelChoice, trials: Sequence[Trial], folds: Sequence[InnerFold], rows: PUData
-    ) -> "_Costs":
+    def _costs(self, choice: ModelChoice, trials: Sequence[Trial], estimate: CostEstimate) -> ModelCosts:
         parts = [trial for trial in trials if trial.number in choice.weights]
-        default = [trial for trial in trials if trial.params == self._space.default()]
-        n_rows, n_shipped = rows.X.n_rows, rows.X.n_rows
-        if self._request.refit:
-            n_shipped = round(n_rows / (1 - self._request.holdout))
-        return _Costs(
-            tuned=draft_seconds(parts, folds, n_rows),
-            default=draft_seconds(default, folds, n_rows),
-            shipped=draft_seconds(parts, folds, n_shipped),
-            own_scores=cross_fit_seconds(parts, trials, folds, n_shipped),
-        )
+        default = [trial for trial in trials if self._is_default(trial)]
+        return estimate.costs(parts, default[:1])
 
     def _train_final_models(
         self,
@@ -320,7 +300,7 @@ class TuningRun:
         default: Configuration | None,
         rows: SearchData,
         test: PUData,
-        costs: "_Costs",
+        costs: ModelCosts,
     ) -> HoldoutResult:
         finals = FinalModels(
             FoldCache(rows.data, rows.folds, self._seed, for_all=True),
@@ -329,32 +309,31 @@ class TuningRun:
             self._context.resources,
             self._budget,
             self._callbacks.phase,
-            self._request.refit,
-            {TUNED: costs.tuned, DEFAULT: costs.default},
-            costs.own_scores,
+            costs,
         )
         return finals.train(tuned, default)
 
     def _default(self, trials: Sequence[Trial]) -> Configuration | None:
         """Return the default configuration; None if its trial did not end well, such as for want of time."""
-        params = self._space.default()
-        was_judged = any(trial.params == params and trial.status is Status.OK for trial in trials)
-        return self._space.configuration(params) if was_judged else None
+        was_judged = any(map(self._is_default, trials))
+        return self._space.configuration(self._space.default()) if was_judged else None
+
+    def _is_default(self, trial: Trial) -> bool:
+        return trial.params == self._space.default() and trial.status is Status.OK
 
     def _ship(
-        self, twin: Contender, tuned: Configuration, trained_on: PUData, share: float, costs: "_Costs"
+        self, twin: Contender, tuned: Configuration, split: Split, share: float, costs: ModelCosts
     ) -> ShippedModel:
         """Train the tuned configuration on all rows, or this share of them; without a refit the twin is shipped."""
         progress = partial(self._callbacks.phase, "refit")
         progress(0.0)
-        # A blend is cross-fitted before its parts are trained, a single model after.
-        before, after = (costs.own_scores, 0.0) if isinstance(tuned, Blend) else (0.0, costs.own_scores)
-        until = self._budget.model_deadline(needs=before + costs.shipped, later=after)
+        until = self._budget.model_deadline(needs=costs.shipped_needs, later=costs.after_shipped)
         resources = replace(self._context.resources, progress=progress, until=until)
         seed = Seed(self._request.seed)
-        if not self._request.refit:
-            return ship(twin.configuration, trained_on, seed, resources, twin.fitted)
-        return ship(tuned, self._reduced(self._data, share), seed, resources)
+        if self._request.refit:
+            return ship(tuned, self._data, self._reduced(self._data, share), seed, resources)
+        rows = split.train[self._reduced(self._data.take(split.train), share)]
+        return ship(twin.configuration, self._data, rows, seed, resources, twin.fitted)
 
 
 def _model_entrant(judged: HoldoutResult, tuned: Configuration, default: Configuration | None) -> Entrant:

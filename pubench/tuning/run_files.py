@@ -67,9 +67,9 @@ def _save_model(
     path: Path, result: TuneResult, request: TuneRequest, dataset: DatasetResult, resources: Resources
 ) -> None:
     shipped = result.shipped
-    ids = dataset.ids
-    if ids is not None and not result.is_refitted:
-        ids = ids[result.split.train]
+    ids = None if dataset.ids is None else dataset.ids[shipped.rows]
+    if ids is None and len(shipped.rows) < result.data.X.n_rows:
+        ids = shipped.rows + 1  # the numbers of rows in the table, as if it had an id
     trained = Trained.on(
         shipped.data,
         shipped.fitted,

@@ -120,7 +120,7 @@ def report(plugins: Registry, rows: PUData) -> Report:
     choice = ModelChoice(
         best.number, {best.number: 1}, best.value or 0.0, why_single="no blend of trials is better"
     )
-    shipped = ship(contenders[TUNED].configuration, rows, seed, resources)
+    shipped = ship(contenders[TUNED].configuration, rows, np.arange(rows.X.n_rows), seed, resources)
     result = TuneResult(
         out=Path("my runs"),
         data=rows,

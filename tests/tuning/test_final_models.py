@@ -1,5 +1,7 @@
 """Final models: the tuned one does not weaken the one that it is compared with, or this one is marked as cut short."""
 
+from dataclasses import replace
+
 import pytest
 
 from pubench.api.plugin import Kind
@@ -10,9 +12,13 @@ from pubench.crossfit.folds import FoldPlan, inner_folds
 from pubench.seeds import Seed
 from pubench.tuning.budget import TimeBudget
 from pubench.tuning.final_models import FinalModels, HoldoutResult
+from pubench.tuning.model_costs import ModelCosts
 from pubench.types import PUData, Resources
 
 SEED = Seed(0)
+FREE = ModelCosts(
+    default=0.0, twin=0.0, shipped=0.0, relating=0.0, own_scores=0.0, is_blend=False, refits=False
+)
 
 
 def configured(method: str, **params: object) -> Configuration:
@@ -26,7 +32,15 @@ def trained(data: PUData, tuned: Configuration, budget: TimeBudget) -> tuple[Hol
     """Return the result within a budget, and the models in the order of training."""
     phases: list[str] = []
     cache = FoldCache(data, inner_folds(data.s, FoldPlan(), SEED), SEED, for_all=True)
-    finals = FinalModels(cache, data, SEED, Resources(), budget, lambda name, share: phases.append(name))  # noqa: ARG005
+    finals = FinalModels(
+        cache,
+        data,
+        SEED,
+        Resources(),
+        budget,
+        lambda name, share: phases.append(name),  # noqa: ARG005
+        FREE,
+    )
     default = configured("probtagging", members=6)
     result = finals.train(tuned, default)
     return result, [name.removeprefix("final models: ") for name in dict.fromkeys(phases)]
@@ -55,7 +69,7 @@ def test_a_model_that_gets_what_its_draft_needs_is_not_cut_when_the_time_is_over
         Resources(),
         TimeBudget(0.0),
         lambda name, share: None,  # noqa: ARG005
-        needs={"tuned": 600.0},
+        replace(FREE, twin=600.0),
     )
     contenders = finals.train(configured("probtagging", members=4), configured("probtagging")).contenders
     assert contenders["default"].is_cut
@@ -81,6 +95,6 @@ def test_a_tuned_model_that_is_the_default_may_take_all_the_time(data: PUData) -
 
 def test_without_a_default_there_is_the_tuned_model_alone(data: PUData) -> None:
     cache = FoldCache(data, inner_folds(data.s, FoldPlan(), SEED), SEED, for_all=True)
-    finals = FinalModels(cache, data, SEED, Resources(), TimeBudget(), lambda name, share: None)  # noqa: ARG005
+    finals = FinalModels(cache, data, SEED, Resources(), TimeBudget(), lambda name, share: None, FREE)  # noqa: ARG005
     result = finals.train(configured("naive"), None)
     assert list(result.contenders) == ["tuned"]

@@ -1,5 +1,6 @@
 """Which trials the model is made of, chosen from files of out-of-fold scores."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,11 +101,23 @@ def test_no_blend_of_equals(trials: list[Trial], folds: tuple[InnerFold, ...], t
 def test_parts_for_which_there_is_no_time_are_left_out(
     trials: list[Trial], folds: tuple[InnerFold, ...], tmp_path: Path
 ) -> None:
-    choice = chosen(trials, OutOfFoldScores(tmp_path, folds, S))
-    assert choice.only(list(choice.weights)) is choice
-    single = choice.only([1])
-    assert single.weights.keys() == {1}
-    assert "no time to train more" in single.sentence
+    scores = OutOfFoldScores(tmp_path, folds, S)
+    whole = choose_model(trials, scores, Seed(0))
+    assert choose_model(trials, scores, Seed(0), afford=lambda numbers: numbers) == whole
+    heaviest = max(whole.weights, key=lambda number: whole.weights[number])
+    for number in whole.weights:
+        asked: list[int] = []
+
+        def afford(numbers: Sequence[int], only: int = number, asked: list[int] = asked) -> list[int]:
+            asked.extend(numbers)
+            return [only]
+
+        single = choose_model(trials, scores, Seed(0), afford=afford)
+        assert asked[0] == heaviest
+        assert sorted(asked) == sorted(whole.weights)
+        assert single.weights == {number: 1}
+        assert f"number {number}: there was no time to train more" in single.sentence
+        assert single.value < whole.value
 
 
 def test_a_worse_kind_of_trial_stays_a_candidate(

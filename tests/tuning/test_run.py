@@ -11,6 +11,7 @@ from pubench.api.registry import Registry
 from pubench.crossfit.folds import FoldPlan
 from pubench.tuning.budget import TimeBudget
 from pubench.tuning.command import run_trial_worker
+from pubench.tuning.model_costs import ModelCosts
 from pubench.tuning.request import SearchRequest
 from pubench.tuning.result import TuneResult
 from pubench.tuning.run import TuneContext, TuningRun
@@ -100,11 +101,12 @@ def test_a_run_has_an_answer_however_short_its_time(
 def test_final_models_are_trained_on_fewer_rows_where_time_is_short(
     data: PUData, registry: Registry, toy_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(TimeBudget, "trainable_share", lambda *_: 0.25)
+    monkeypatch.setattr(ModelCosts, "trainable_share", lambda *_: 0.25)
     result = run(data, registry, toy_file, tmp_path, trials=2)
     assert result.shipped.data.n_labelled == data.n_labelled
     others = int((~data.s).sum())
     assert result.shipped.data.X.n_rows == data.n_labelled + round(others / 4)
+    assert np.array_equal(result.shipped.data.X.values, data.X.values[result.shipped.rows])
     assert f"{result.shipped.data.X.n_rows:,} rows, all labelled ones among them" in result.shipped_sentence
 
 
