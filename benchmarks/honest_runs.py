@@ -5,10 +5,10 @@
 Positives are shifted along two of six features, and half of them are labelled. Each run searches, blends, and judges its model
 on its holdout; the twin then scores 20,000 new rows whose truth is known, which gives the AUL that its interval claims to
 hold. On tables without a signal the labels are drawn at random from all rows: every method is as good as chance, so a
-conclusion that calls the model better than the best baseline, or a leaderboard with a difference beyond doubt, is false.
+conclusion that calls the model better or worse than the best baseline, or a leaderboard with a difference beyond doubt, is false.
 
 A line has the share of runs whose 95% interval holds the true AUL, with the interval of that share; the mean of estimate minus truth;
-and the share of runs that call the model better than the best baseline, and that find any difference.
+and the share of runs whose conclusion calls the model better or worse than the best baseline, and that find any difference.
 """
 
 import argparse

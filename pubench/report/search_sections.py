@@ -66,7 +66,7 @@ def _blend(result: TuneResult) -> Markup:
     ]
     title = f"The blend of {len(rows)} trials"
     head = ("Weight", "Trial", AUL, "Time", "Configuration")
-    text = "Each trial's scores are replaced by their ranks among the training rows; the blend is the weighted mean of these ranks."
+    text = "Each trial's scores are replaced by their ranks among the training rows; the blend is the weighted mean of the log-odds of these ranks."
     return join(element("h3", title), paragraph(text), table(head, rows, title, number_columns=(0, 2, 3)))
 
 

@@ -17,6 +17,7 @@ from pubench.api.registry import Registry, load_registry
 from pubench.configuration.configuration import KINDS
 from pubench.data.labelling import pu_data
 from pubench.data.sources import DatasetResult, open_dataset
+from pubench.errors import DataError
 from pubench.seeds import Seed
 from pubench.system.machine import cores
 from pubench.tuning.baselines import baseline_methods
@@ -29,8 +30,11 @@ from pubench.tuning.space import SearchSpace, narrowed, read_space
 from pubench.tuning.trial import TuneCallbacks
 from pubench.tuning.trial_worker import serve
 from pubench.tuning.whom_to_call import hidden_positives
-from pubench.types import Device, Resources
+from pubench.types import Device, PUData, Resources
 from pubench.workers.channel import Channel
+
+#: Rows of each kind that a search needs: one for the holdout, one for each of two folds.
+_MIN_ROWS = 3
 
 
 def tune(
@@ -74,6 +78,7 @@ def tune_dataset(
     budget = _budget(request.search, began, truth_is_known=dataset.dataset.truth is not None)
     seed = Seed(request.search.seed)
     data, labelling = pu_data(dataset.dataset, request.theta_o, seed)
+    _check_counts(data)
     request.calls.check(data)
     space = choose_space(request, registry)
     device, device_notice = choose_device(request, space)
@@ -101,6 +106,16 @@ def tune_dataset(
         result = replace(result, others=(*result.others, *oracle))
     write_output(result, request, dataset, space)
     return result
+
+
+def _check_counts(data: PUData) -> None:
+    """Raise `DataError` where there are too few rows of a kind for a holdout and two folds."""
+    counts = {"labelled positives": data.n_labelled, "unlabeled rows": data.X.n_rows - data.n_labelled}
+    for name, count in counts.items():
+        if count < _MIN_ROWS:
+            raise DataError(
+                f"A search needs at least {_MIN_ROWS} {name}, one of them for the holdout; there are {count}."
+            )
 
 
 def _budget(search: SearchRequest, started: float, *, truth_is_known: bool) -> TimeBudget:

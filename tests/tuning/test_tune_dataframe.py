@@ -1,5 +1,6 @@
 """`pubench.tune` on a DataFrame: the result, what it offers, and what is refused."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from pubench.api.registry import load_registry
 from pubench.data.sources import DatasetRequest, open_dataset
 from pubench.errors import InputError
 from pubench.model.saved import load_model
+from pubench.tuning.model_costs import ModelCosts
 from pubench.tuning.tune_dataframe import open_frame
 
 
@@ -89,6 +91,47 @@ def test_whom_to_call_rests_on_the_prior_as_does_the_saved_model(
     assert profit is not None
     assert profit.best > 0
     assert load_model(result.out / "model", load_registry()).manifest.hidden_positives == hidden
+
+
+def test_a_run_on_fewer_rows_writes_everything_about_the_rows_that_it_was_trained_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ModelCosts, "trainable_share", lambda *_: 0.3)
+    frame = customers(3000)
+    result = pubench.tune(
+        frame,
+        label="bought",
+        id="customer",
+        trials=1,
+        method=["naive"],
+        learner=["logistic"],
+        baselines=["none"],
+        out=tmp_path / "out",
+        prior=0.5,
+    )
+    assert result.report().exists()
+    shipped = result.shipped
+    assert len(shipped.rows) == shipped.data.X.n_rows < len(frame)
+    positives = json.loads((tmp_path / "out/model/evidence/positives.json").read_text(encoding="utf-8"))
+    trained = frame.iloc[shipped.rows]
+    assert set(positives["names"]) <= set(trained.customer[trained.bought == 1])
+
+
+@pytest.mark.parametrize(("labelled", "unlabeled"), [(2, 50), (50, 2)])
+def test_too_few_rows_of_a_kind_are_refused_before_anything_is_written(
+    labelled: int, unlabeled: int, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"a": np.arange(labelled + unlabeled), "s": [1] * labelled + [0] * unlabeled})
+    with pytest.raises(pubench.DataError, match=r"A search needs at least 3 .*; there are 2"):
+        pubench.tune(frame, label="s", trials=1, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_three_labelled_rows_are_enough(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": np.arange(60.0), "s": [1] * 3 + [0] * 57})
+    result = pubench.tune(frame, label="s", trials=2, learner=["logistic"], out=tmp_path / "out")
+    assert len(result.folds) == 2
+    assert result.predict(frame).notna().all()
 
 
 def test_scores_are_those_of_the_saved_model(run: tuple[pd.DataFrame, pubench.TuneResult]) -> None:
