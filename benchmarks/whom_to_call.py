@@ -87,7 +87,7 @@ def draw(table: PeerTable, rows: int, seed: Seed) -> Drawn:
 def honest(drawn: Drawn, method: Method, parts: Parts, seed: Seed, resources: Resources) -> FloatVector:
     """Return the score of every row by models that were not trained on it."""
     folds = own_folds(drawn.data.s, seed)
-    return scores_by_others(method, parts, FoldCache(drawn.data, folds, seed), seed, resources)
+    return scores_by_others(method, parts, FoldCache(drawn.data, folds, seed), seed, resources)[0]
 
 
 def repeat(drawn: Drawn, method: Method, parts: Parts, seed: Seed, resources: Resources) -> Outcome:

@@ -8,6 +8,7 @@ rows with an AUC of .37, and of .92 where each row is scored by trees that did n
 unlabeled rows of the training table are the call list, so they must not be scored by the model itself.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -38,11 +39,13 @@ class FoldResult:
         placements: shape (n_labelled,); for each held-out labelled row the share of unlabeled rows that score below
             it, ties half; in the order of the rows.
         scores: shape (n_test,); of the test rows of the fold, in their order.
+        seconds: time that training took; of the first fold with what all folds share, such as a similarity.
     """
 
     fold: int
     placements: FloatVector
     scores: FloatVector
+    seconds: float
 
 
 def cross_fit(
@@ -57,9 +60,11 @@ def cross_fit(
     for number in range(count):
         train, test = cache.training[number], cache.test[number]
         part = resources.part(number / count, (number + 1) / count)
+        started = time.perf_counter()
         fitted = method.fit(train, cache.parts(number, parts), seed.child("fold", number), part)
+        seconds = time.perf_counter() - started
         scores = fitted.score(test.X, resources).values
-        yield FoldResult(number, share_below(scores[~test.s], scores[test.s]), scores)
+        yield FoldResult(number, share_below(scores[~test.s], scores[test.s]), scores, seconds)
 
 
 def fold_aul(placements: FloatVector, fold: InnerFold) -> float:
@@ -94,13 +99,16 @@ def own_fold_size(s: BoolVector) -> tuple[int, float]:
 
 def scores_by_others(
     method: Method, parts: Parts, cache: FoldCache, seed: Seed, resources: Resources
-) -> FloatVector:
-    """Return the score of every row by the draft of a method that was trained on the other folds: shape (n_rows,)."""
-    scores = np.empty(sum(len(fold.test) for fold in cache.folds))
+) -> tuple[FloatVector, float]:
+    """Return the score of every row by the draft of a method that was trained on the other folds: shape (n_rows,).
+
+    Also return how long training the last of these drafts took.
+    """
+    scores, seconds = np.empty(sum(len(fold.test) for fold in cache.folds)), 0.0
     results = cross_fit(method.draft(), parts.draft(), cache, seed, resources)
     for fold, result in zip(cache.folds, results, strict=True):
-        scores[fold.test] = result.scores
-    return scores
+        scores[fold.test], seconds = result.scores, result.seconds
+    return scores, seconds
 
 
 def own_scores(
@@ -116,7 +124,7 @@ def own_scores(
     folds = own_folds(data.s, seed)
     if not folds:
         return None
-    scores = scores_by_others(method, parts, FoldCache(data, folds, seed), seed, resources)
+    scores, _ = scores_by_others(method, parts, FoldCache(data, folds, seed), seed, resources)
     if not any(fold.is_sampled for fold in folds):
         return scores
     reference = fitted.score(reference_rows(data.X), Resources(resources.n_threads, resources.device))

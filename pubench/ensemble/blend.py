@@ -37,7 +37,7 @@ class HeldOut:
 
     Attributes:
         scores: of such rows.
-        seconds: that the method took there; members share the time in these proportions.
+        seconds: that its draft takes on the rows at hand; members share the time in these proportions, and have it in any case.
     """
 
     scores: FloatVector
@@ -170,6 +170,8 @@ class BlendMethod(Method):
     def fit(self, data: PUData, parts: Parts, seed: Seed, resources: Resources) -> FittedMethod:
         """Cross-fit the methods, unless a search did, then fit one after another, each in its share of the time.
 
+        A method has at least the time that its draft takes: with fewer members it would not be what was cross-fitted.
+
         What `parts` share, such as the cache of a search, is shared by the members too.
         """
         known = [member.held_out for member in self.members if member.held_out is not None]
@@ -195,11 +197,10 @@ class BlendMethod(Method):
     def _cross_fit(self, cache: FoldCache, seed: Seed, resources: Resources) -> list[HeldOut]:
         known: list[HeldOut] = []
         for number, member in enumerate(self.members):
-            begun = time.monotonic()
             part = resources.part(number / len(self.members), (number + 1) / len(self.members))
             own = seed.child("voter", number)
-            scores = scores_by_others(member.method, member.parts, cache, own, part)
-            known.append(HeldOut(scores, time.monotonic() - begun))
+            scores, seconds = scores_by_others(member.method, member.parts, cache, own, part)
+            known.append(HeldOut(scores, cache.folds[0].seconds_for(len(scores), seconds)))
         return known
 
     def _fit_members(
@@ -213,6 +214,7 @@ class BlendMethod(Method):
         for number, member in enumerate(self.members):
             now, start = time.monotonic(), ends[number] - shares[number] / shares.sum()
             until = now + (resources.until - now) * shares[number] / shares[number:].sum()
+            until = max(until, now + (seconds[number] if seconds else 0.0))
             own = replace(parts, similarity=member.parts.similarity, learner=member.parts.learner)
             share = replace(resources.part(float(start), float(ends[number])), until=until)
             fitted.append(member.method.fit(data, own, seed.child("voter", number), share))

@@ -142,7 +142,7 @@ class TuningRun:
         share = costs.trainable_share(self._budget.left_in_need)
         costs = costs.on_share(share)
         trained_on = rows if share == 1 else SearchData(rows.data.take(self._reduced(rows.data, share)), ())
-        twin = self._knowing(tuned, choice, trials, scores)
+        twin = self._knowing(tuned, choice, trials, scores, trained_on.data.X.n_rows)
         judged = self._train_final_models(twin, default, trained_on, test, costs)
         self._done("final models")
 
@@ -250,13 +250,19 @@ class TuningRun:
         return Blend.divided(weighted) if len(weighted) > 1 else weighted[0][1]
 
     def _knowing(
-        self, tuned: Configuration, choice: ModelChoice, trials: Sequence[Trial], scores: OutOfFoldScores
+        self,
+        tuned: Configuration,
+        choice: ModelChoice,
+        trials: Sequence[Trial],
+        scores: OutOfFoldScores,
+        n_rows: int,
     ) -> Configuration:
         """Return the configuration of the twin: the parts of a blend are known from the search, if it is not shipped."""
         if not isinstance(tuned, Blend) or not self._request.refit:
             return tuned
         drafts = scores.drafts([trial for trial in trials if trial.number in choice.weights])
-        seconds = {trial.number: trial.last_fold for trial in trials}
+        first = scores.folds[0]
+        seconds = {trial.number: first.seconds_for(n_rows, trial.last_fold) for trial in trials}
         return tuned.knowing([HeldOut(drafts[number], seconds[number]) for number in choice.weights])
 
     # Baselines: every method at its defaults and at its best trial, on all rows of the search, in a worker.

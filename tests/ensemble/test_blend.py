@@ -147,6 +147,21 @@ def test_time_is_divided_by_what_members_took_in_the_search(data: PUData) -> Non
     assert given[2:] == [float("inf")] * 2
 
 
+def test_a_member_has_the_time_of_its_draft_when_the_time_is_over(data: PUData) -> None:
+    forest = configure(
+        {Kind.METHOD: PluginSpec("naive"), Kind.LEARNER: PluginSpec("forest", {"trees": 400})}, REGISTRY
+    )
+    members = (BlendMember(1, forest.method, forest.parts), made(1, "naive"))
+    over = replace(TWO, until=time.monotonic() - 1)
+    unknown = BlendMethod(members).fit(data, Parts(), Seed(0), over)
+    known = BlendMethod(tuple(replace(one, held_out=HeldOut(np.arange(20.0), 60.0)) for one in members))
+    whole = known.fit(data, Parts(), Seed(0), over)
+    assert isinstance(unknown.chosen["blended"], list)
+    cut = unknown.chosen["blended"][0]["learner"]["trees"]
+    assert 1 < cut < 400
+    assert whole.chosen["blended"] == [{}, {}]
+
+
 def test_training_rows_get_scores_by_models_that_did_not_see_them(data: PUData) -> None:
     """Labels are drawn at random: whatever a model knows of its own rows, it remembers."""
     generator = np.random.default_rng(1)
