@@ -191,12 +191,11 @@ class TuningRun:
             study = Study(optuna_study, self._space, rows.folds, self._seed, self._pruner, process)
             if not is_shared:
                 study.retry_interrupted()
-            if study.n_taken_over:
-                notice = (
-                    f"The search space has changed since this run began: {study.n_taken_over:,} of its trials still fit and "
-                    "were taken over."
-                )
-                self._notices = (notice,)
+            if study.n_earlier:
+                fate = "none of its trials fits any more, so the search begins anew"
+                if study.n_taken_over:
+                    fate = f"{study.n_taken_over:,} of its {study.n_earlier:,} trials still fit and were taken over"
+                self._notices = (f"The search space has changed since this run began: {fate}.",)
             if found := study.trials():
                 self._callbacks.resumed(found)
             return self._run_trials(study, rows)

@@ -80,18 +80,19 @@ class Study:
         self._seed = seed.child("drawer", process) if process else seed
         self._lock = threading.Lock()
         self._running: set[int] = set()
-        self.n_taken_over = 0
+        self.n_earlier = self.n_taken_over = 0
         if not self._study.get_trials(deepcopy=False):
-            self.n_taken_over = self._take_over()
+            earlier = earlier_trials(self._study)
+            self.n_earlier, self.n_taken_over = len(earlier), self._take_over(earlier)
             for params in first_trials(space):
                 self._study.enqueue_trial(params, skip_if_exists=True)
 
-    def _take_over(self) -> int:
+    def _take_over(self, earlier: "Sequence[FrozenTrial]") -> int:
         """Add the trials of an earlier space that fit this one, so that no configuration is judged twice; return their number."""
         from optuna.trial import create_trial  # noqa: PLC0415 - heavy imports happen when used
 
         added = 0
-        for trial in earlier_trials(self._study):
+        for trial in earlier:
             result = trial.user_attrs[RESULT]
             is_whole = len(result["placements"]) == len(self._folds) and not result["stopped_early"]
             distributions = self._space.distributions(trial.params)

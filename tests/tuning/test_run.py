@@ -152,7 +152,22 @@ def test_another_space_takes_over_the_trials_that_fit(
     second = TuningRun(data, space, request, context).tune()
     fit = [trial for trial in first.trials if 0 <= trial.params["method.toy.angle"] <= 1]
     assert [trial.value for trial in second.trials[: len(fit)]] == [trial.value for trial in fit]
-    assert any(f"{len(fit)} of its trials still fit" in notice for notice in second.notices)
+    assert any(f"{len(fit)} of its {len(first.trials)} trials" in notice for notice in second.notices)
+
+
+def test_a_space_that_no_trial_fits_begins_anew_and_says_so(
+    data: PUData, registry: Registry, toy_file: Path, tmp_path: Path
+) -> None:
+    run(data, registry, toy_file, tmp_path)
+    (tmp_path / "record.json").unlink(missing_ok=True)
+    space = narrowed(
+        SearchSpace(registry, {Kind.METHOD: ["toy"]}), {"method": {"toy": {"mode": "fine", "angle": 0.123}}}
+    )
+    request = SearchRequest(1, plan=FoldPlan(test_unlabeled=100, test_per_labelled=2), racing=False)
+    context = TuneContext(RunFolder(tmp_path), run_trial_worker, Resources(), plugin_files=(str(toy_file),))
+    result = TuningRun(data, space, request, context).tune()
+    assert [trial.number for trial in result.trials] == [0]
+    assert any("none of its trials fits any more" in notice for notice in result.notices)
 
 
 def test_the_default_is_derived_from_all_rows_and_written_down(
