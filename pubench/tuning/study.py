@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pubench.configuration.configuration import KINDS
 from pubench.crossfit.cross_fit import mean_aul
 from pubench.crossfit.folds import InnerFold
 from pubench.seeds import Seed
@@ -249,15 +250,17 @@ class Study:
         """Return a trial whose configuration no other trial has; None if ten suggestions in a row were known.
 
         The sampler comes back to what it likes, and methods without parameters are soon exhausted: a configuration that is
-        judged again gives the same scores.
+        judged again gives the same scores. Plugins of which no trial was in time are not tried again, either: a similarity
+        of a million rows would use up the search.
         """
         from optuna.trial import TrialState  # noqa: PLC0415 - heavy imports happen when used
 
-        known = [trial.params for trial in self._begun_trials()]
+        begun = self._begun_trials()
+        known, slow = [trial.params for trial in begun], _slow_plugins(begun)
         for draw in range(_MAX_DRAWS):
             suggested = self._suggest(at_random=draw > 0)
             self._space.suggest(suggested)
-            if suggested.params not in known:
+            if suggested.params not in known and slow.isdisjoint(_plugins_of(suggested.params)):
                 return suggested
             suggested.set_user_attr(_REPEATED, value=True)
             self._study.tell(suggested, state=TrialState.FAIL)
@@ -371,6 +374,19 @@ class RunningTrial:
             "stopped_early": is_ok and not complete,
             "placements": [[round(float(placed), 7) for placed in fold] for fold in self.placements],
         }
+
+
+def _plugins_of(params: Mapping[str, Any]) -> set[tuple[str, Any]]:
+    """Return the kinds and names of the plugins of a trial, as far as the search chose them."""
+    return {(kind, params[kind]) for kind in KINDS if kind in params}
+
+
+def _slow_plugins(trials: "Sequence[FrozenTrial]") -> set[tuple[str, Any]]:
+    """Return the plugins of trials that were too slow, without those that were in time in another trial."""
+    ended = [(trial.user_attrs[RESULT]["status"], trial) for trial in trials if RESULT in trial.user_attrs]
+    in_time = [_plugins_of(trial.params) for status, trial in ended if status != Status.TIMEOUT]
+    slow = [_plugins_of(trial.params) for status, trial in ended if status == Status.TIMEOUT]
+    return set().union(*slow) - set().union(*in_time)
 
 
 def _was_given_back(trial: "FrozenTrial") -> bool:

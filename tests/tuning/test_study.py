@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pubench.api.plugin import Kind
-from pubench.api.registry import Registry
+from pubench.api.registry import Registry, load_registry
 from pubench.crossfit.folds import FoldPlan, InnerFold, inner_folds
 from pubench.seeds import Seed
 from pubench.tuning.budget import SearchBudget
@@ -25,7 +25,7 @@ from pubench.tuning.trial import Trial, TuneCallbacks
 from pubench.tuning.trial_worker import TrialContext, TrialWorker
 from pubench.types import PUData, Status
 from pubench.workers.limits import Deadline, Limits
-from tests.tuning.conftest import plane
+from tests.tuning.conftest import TOY, plane
 
 SEED = Seed(0).child("study")
 PLAN = FoldPlan(test_unlabeled=100, test_per_labelled=2)
@@ -143,6 +143,24 @@ def test_start_up_draws_are_not_repeated_after_a_resume(search: Search) -> None:
 
 def test_a_search_whose_space_is_exhausted_ends_and_judges_no_configuration_twice(search: Search) -> None:
     assert [trial.number for trial in search(5, angle=0.5)] == [0]
+
+
+def test_a_plugin_of_which_no_trial_was_in_time_is_not_tried_again(
+    toy_file: Path, folder: Path, folds: tuple[InnerFold, ...]
+) -> None:
+    slow_file = toy_file.with_name("slow.py")
+    slow_file.write_text(TOY.replace('name = "toy"', 'name = "slow"'))
+    space = SearchSpace(load_registry([toy_file, slow_file]), {Kind.METHOD: ["toy", "slow"]})
+    space = narrowed(space, {"method": {"toy": {"mode": "fine"}, "slow": {"mode": "hang"}}})
+    worker = TrialWorker(run_trial_worker, folder, [str(toy_file), str(slow_file)])
+    with own_study(folder) as own:
+        study = Study(own, space, folds, SEED, PlacementPruner(0.0))
+        study.run([worker], SearchBudget(12, limits=Limits(5)), TuneCallbacks())
+        trials = study.trials()
+    assert len(trials) == 12
+    late = [trial for trial in trials if trial.status is Status.TIMEOUT]
+    assert [trial.configuration.method.name for trial in late] == ["slow"]
+    assert {trial.configuration.method.name for trial in trials if trial.status is Status.OK} == {"toy"}
 
 
 def test_the_default_is_judged_to_its_end_however_bad_it_is(search: Search) -> None:
