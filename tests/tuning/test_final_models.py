@@ -28,21 +28,19 @@ def configured(method: str, **params: object) -> Configuration:
     return configure(kinds, load_registry())
 
 
+def finals(
+    data: PUData, budget: TimeBudget, phases: list[str] | None = None, costs: ModelCosts = FREE
+) -> FinalModels:
+    """Return what trains on these rows and judges on them; the names of phases are added to `phases`."""
+    seen: list[str] = [] if phases is None else phases
+    cache = FoldCache(data, inner_folds(data.s, FoldPlan(), SEED), SEED, for_all=True)
+    return FinalModels(cache, data, SEED, Resources(), budget, lambda name, _: seen.append(name), costs)
+
+
 def trained(data: PUData, tuned: Configuration, budget: TimeBudget) -> tuple[HoldoutResult, list[str]]:
     """Return the result within a budget, and the models in the order of training."""
     phases: list[str] = []
-    cache = FoldCache(data, inner_folds(data.s, FoldPlan(), SEED), SEED, for_all=True)
-    finals = FinalModels(
-        cache,
-        data,
-        SEED,
-        Resources(),
-        budget,
-        lambda name, share: phases.append(name),  # noqa: ARG005
-        FREE,
-    )
-    default = configured("probtagging", members=6)
-    result = finals.train(tuned, default)
+    result = finals(data, budget, phases).train(tuned, configured("probtagging", members=6))
     return result, [name.removeprefix("final models: ") for name in dict.fromkeys(phases)]
 
 
@@ -61,17 +59,8 @@ def test_it_is_marked_whether_the_time_ran_out_for_the_default(
 
 
 def test_a_model_that_gets_what_its_draft_needs_is_not_cut_when_the_time_is_over(data: PUData) -> None:
-    cache = FoldCache(data, inner_folds(data.s, FoldPlan(), SEED), SEED, for_all=True)
-    finals = FinalModels(
-        cache,
-        data,
-        SEED,
-        Resources(),
-        TimeBudget(0.0),
-        lambda name, share: None,  # noqa: ARG005
-        replace(FREE, twin=600.0),
-    )
-    contenders = finals.train(configured("probtagging", members=4), configured("probtagging")).contenders
+    over = finals(data, TimeBudget(0.0), costs=replace(FREE, twin=600.0))
+    contenders = over.train(configured("probtagging", members=4), configured("probtagging")).contenders
     assert contenders["default"].is_cut
     assert not contenders["tuned"].is_cut
 
@@ -94,7 +83,5 @@ def test_a_tuned_model_that_is_the_default_may_take_all_the_time(data: PUData) -
 
 
 def test_without_a_default_there_is_the_tuned_model_alone(data: PUData) -> None:
-    cache = FoldCache(data, inner_folds(data.s, FoldPlan(), SEED), SEED, for_all=True)
-    finals = FinalModels(cache, data, SEED, Resources(), TimeBudget(), lambda name, share: None, FREE)  # noqa: ARG005
-    result = finals.train(configured("naive"), None)
+    result = finals(data, TimeBudget()).train(configured("naive"), None)
     assert list(result.contenders) == ["tuned"]
